@@ -1,0 +1,21 @@
+//! What a run leaves behind and how it is looked at: the run folder with checkpoints, pictures, plots, a
+//! self-contained HTML view, and exports for ParaView, Blender and others.
+//!
+//! Everything here takes plain arrays: positions in metres ([`glam::DVec3`]), triangles as `[u32; 3]`, and
+//! [`BodyInfo`] for what no frame changes. [`Source`] is anything with frames: a run folder
+//! ([`RunReader`]) or arrays in memory ([`Frames`]).
+
+mod body;
+mod checkpoint;
+mod error;
+pub mod npy;
+mod run_folder;
+mod run_reader;
+mod table;
+
+pub use body::{BodyInfo, Frames, Phase, Plane, Precision, Role, RunInfo, Source};
+pub use checkpoint::Checkpoint;
+pub use error::{OutputError, Result};
+pub use run_folder::RunWriter;
+pub use run_reader::RunReader;
+pub use table::Table;

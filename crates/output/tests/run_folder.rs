@@ -1,0 +1,327 @@
+//! A run folder under kills, torn files, resumption and replacement.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use glam::DVec3;
+use gusset_output::{
+    BodyInfo, Checkpoint, OutputError, Phase, Plane, Precision, Role, RunInfo, RunReader,
+    RunWriter, Source,
+};
+
+const SCENE: &str = "name = \"test\"\n";
+
+fn info() -> RunInfo {
+    let mut spheres = BodyInfo::new("spheres", Role::Spheres, 2, Vec::new());
+    spheres.radii = vec![0.026, 0.012];
+    let mut slab = BodyInfo::new("ground", Role::Slab, 0, Vec::new());
+    slab.plane = Some(Plane { point: DVec3::ZERO, normal: DVec3::Z });
+    RunInfo {
+        scene: "test".to_owned(),
+        dt: 0.01,
+        frame_interval: 1,
+        precision: Precision::F32,
+        phases: vec![Phase { start: 0.0, name: "fall".to_owned() }],
+        bodies: vec![
+            BodyInfo::new("cloth", Role::Film, 4, vec![[0, 1, 2], [0, 2, 3]]),
+            spheres,
+            BodyInfo::new("bin", Role::Obstacle, 3, vec![[0, 1, 2]]),
+            slab,
+        ],
+    }
+}
+
+/// A stand-in for a solver: each step is a function of the state before it.
+fn advance(x: &mut [DVec3]) {
+    for (i, p) in x.iter_mut().enumerate() {
+        *p = DVec3::new(p.y * 0.9 + 0.01, p.x - 0.3 * p.z, (p.z + i as f64).sin());
+    }
+}
+
+fn start() -> Vec<DVec3> {
+    (0..6).map(|i| DVec3::splat(f64::from(i)) / 7.0).collect()
+}
+
+fn state(step: u64, x: &[DVec3]) -> Checkpoint {
+    let v = x.iter().map(|p| *p * 3.0).collect();
+    Checkpoint { step, time: step as f64 * 0.01, x: x.to_vec(), v, extra: vec![step as u8; 5] }
+}
+
+fn frame(writer: &mut RunWriter, step: u64, x: &[DVec3]) {
+    let bin = [DVec3::X, DVec3::Y, DVec3::Z];
+    writer.write_frame(&[&x[..4], &x[4..], &bin, &[]], step as f64 * 0.01).unwrap();
+}
+
+fn steps(writer: &mut RunWriter, from: u64, to: u64, x: &mut [DVec3], checkpoint_last: bool) {
+    for step in from + 1..=to {
+        advance(x);
+        writer.write_step(&serde_json::json!({"step": step, "gap": x[0].x})).unwrap();
+        writer.write_probes(&[step as f64 * 0.01, x[1].z]).unwrap();
+        frame(writer, step, x);
+        if step % 2 == 0 && (step < to || checkpoint_last) {
+            writer.write_checkpoint(&state(step, x)).unwrap();
+        }
+    }
+}
+
+fn run(dir: &Path, to: u64, checkpoint_last: bool) {
+    let mut writer = RunWriter::create(dir, &info(), SCENE, false).unwrap();
+    let mut x = start();
+    writer.write_probes_header(&["time [s]", "height [m]"]).unwrap();
+    writer.write_probes(&[0.0, x[1].z]).unwrap();
+    frame(&mut writer, 0, &x);
+    steps(&mut writer, 0, to, &mut x, checkpoint_last);
+    writer.finish().unwrap();
+}
+
+fn resume(dir: &Path, to: u64) -> u64 {
+    let (mut writer, state) = RunWriter::resume(dir).unwrap();
+    let mut x = state.x;
+    steps(&mut writer, state.step, to, &mut x, true);
+    writer.finish().unwrap();
+    state.step
+}
+
+fn contents(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in dir.read_dir().unwrap().chain(dir.join("checkpoints").read_dir().unwrap()) {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            let name = path.strip_prefix(dir).unwrap().to_str().unwrap().to_owned();
+            files.insert(name, std::fs::read(&path).unwrap());
+        }
+    }
+    files
+}
+
+fn restore(dir: &Path, files: &BTreeMap<String, Vec<u8>>) {
+    if dir.exists() {
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+    std::fs::create_dir_all(dir.join("checkpoints")).unwrap();
+    for (name, bytes) in files {
+        std::fs::write(dir.join(name), bytes).unwrap();
+    }
+}
+
+#[test]
+fn a_run_reads_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().join("run");
+    run(&dir, 6, true);
+    let reader = RunReader::open(&dir).unwrap();
+    assert_eq!(reader.info(), &info());
+    assert_eq!(reader.frame_count(), 7);
+    assert_eq!(reader.times()[3], 0.03);
+    let mut x = start();
+    (0..5).for_each(|_| advance(&mut x));
+    let found = reader.frame(5).unwrap();
+    let rounded: Vec<DVec3> = x.iter().map(|p| p.as_vec3().as_dvec3()).collect();
+    assert_eq!(found[..2].concat(), rounded);
+    assert_eq!(found[2], [DVec3::X, DVec3::Y, DVec3::Z]);
+    assert!(reader.frame(7).is_err());
+    assert_eq!(reader.steps().unwrap()[5]["step"], 6);
+    let probes = reader.probes().unwrap().unwrap();
+    assert_eq!(probes.rows.len(), 7);
+    assert_eq!(probes.rows[5][1], x[1].z);
+    assert_eq!(std::fs::read_to_string(reader.scene_path()).unwrap(), SCENE);
+}
+
+#[test]
+fn nothing_is_left_before_the_first_step() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join("out/run");
+    let mut writer = RunWriter::create(&dir, &info(), SCENE, false).unwrap();
+    writer.write_probes_header(&["time [s]"]).unwrap();
+    frame(&mut writer, 0, &start());
+    writer.write_checkpoint(&state(0, &start())).unwrap();
+    drop(writer);
+    assert!(!root.path().join("out").exists());
+
+    // A failing run with --force leaves the old one untouched as well.
+    run(&dir, 3, true);
+    let before = contents(&dir);
+    let mut writer = RunWriter::create(&dir, &info(), SCENE, true).unwrap();
+    frame(&mut writer, 0, &start());
+    drop(writer);
+    assert_eq!(contents(&dir), before);
+}
+
+#[test]
+fn force_replaces_a_run_and_nothing_else() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join("run");
+    run(&dir, 6, true);
+    let fresh = contents(&dir);
+    std::fs::write(dir.join("notes.txt"), "mine").unwrap();
+    let refused = RunWriter::create(&dir, &info(), SCENE, false).unwrap_err().to_string();
+    assert!(refused.contains("--force") && refused.contains(dir.to_str().unwrap()), "{refused}");
+
+    let mut other = info();
+    other.bodies[0].name = "sheet".to_owned();
+    let mut writer = RunWriter::create(&dir, &other, SCENE, true).unwrap();
+    writer.write_step(&1).unwrap();
+    assert!(!dir.join("cloth.npy").exists() && dir.join("sheet.npy").exists());
+    assert!(!dir.join("probes.csv").exists());
+    assert!(dir.join("notes.txt").exists());
+    let busy = RunWriter::create(&dir, &info(), SCENE, true).unwrap_err();
+    assert!(matches!(busy, OutputError::Locked { .. }), "{busy}");
+    drop(writer);
+
+    std::fs::remove_file(dir.join("notes.txt")).unwrap();
+    let mut writer = RunWriter::create(&dir, &info(), SCENE, true).unwrap();
+    let mut x = start();
+    writer.write_probes_header(&["time [s]", "height [m]"]).unwrap();
+    writer.write_probes(&[0.0, x[1].z]).unwrap();
+    frame(&mut writer, 0, &x);
+    steps(&mut writer, 0, 6, &mut x, true);
+    writer.finish().unwrap();
+    assert_eq!(contents(&dir), fresh);
+
+    // A folder that is no run is never emptied.
+    let foreign = root.path().join("foreign");
+    std::fs::create_dir(&foreign).unwrap();
+    std::fs::write(foreign.join("scene.toml"), "mine").unwrap();
+    let error = RunWriter::create(&foreign, &info(), SCENE, true).unwrap_err();
+    assert!(matches!(error, OutputError::ForeignFolder { .. }), "{error}");
+    assert_eq!(std::fs::read(foreign.join("scene.toml")).unwrap(), b"mine");
+}
+
+/// Killed at any byte of what was written after the last checkpoint, a run resumes to the same bytes.
+#[test]
+fn a_kill_at_any_byte_resumes_to_the_same_bytes() {
+    let root = tempfile::tempdir().unwrap();
+    let (whole, dir) = (root.path().join("whole"), root.path().join("run"));
+    run(&whole, 8, true);
+    let expected = contents(&whole);
+    // The folder right after the checkpoint of step 4, and with steps 5 and 6 but no checkpoint of 6.
+    run(&dir, 4, true);
+    let at_checkpoint = contents(&dir);
+    std::fs::remove_dir_all(&dir).unwrap();
+    run(&dir, 6, false);
+    let killed = contents(&dir);
+    let growing = ["times.npy", "cloth.npy", "spheres.npy", "steps.jsonl", "probes.csv"];
+    for name in growing {
+        let (short, long) = (&at_checkpoint[name], &killed[name]);
+        assert!(short.len() < long.len());
+        for cut in short.len()..=long.len() {
+            let mut files = killed.clone();
+            // Frames are appended before the header counts them, so either header may stand there.
+            let mut bytes = long[..cut].to_vec();
+            if cut % 2 == 1 && name.contains(".npy") {
+                bytes[..128].copy_from_slice(&short[..128]);
+            }
+            files.insert(name.to_owned(), bytes);
+            restore(&dir, &files);
+            RunReader::open(&dir).unwrap();
+            assert_eq!(resume(&dir, 8), 4);
+            assert!(contents(&dir) == expected, "{name} cut at {cut}");
+        }
+    }
+}
+
+/// A checkpoint torn at any byte: the one before it is used; with none left, resuming refuses.
+#[test]
+fn a_torn_checkpoint_falls_back() {
+    let root = tempfile::tempdir().unwrap();
+    let (whole, dir) = (root.path().join("whole"), root.path().join("run"));
+    run(&whole, 8, true);
+    let expected = contents(&whole);
+    run(&dir, 6, true);
+    let good = contents(&dir);
+    let newest = "checkpoints/step-000000000006.ckpt";
+    for cut in 0..good[newest].len() {
+        let mut files = good.clone();
+        files.insert(newest.to_owned(), good[newest][..cut].to_vec());
+        restore(&dir, &files);
+        assert_eq!(resume(&dir, 8), 4);
+        assert!(contents(&dir) == expected, "cut at {cut}");
+        // Killed before the rename: only the temporary name is there.
+        let torn = files.remove(newest).unwrap();
+        files.insert(format!("{newest}.tmp"), torn);
+        restore(&dir, &files);
+        assert_eq!(resume(&dir, 8), 4);
+        assert!(contents(&dir) == expected, "temporary file cut at {cut}");
+    }
+    // Frames lost behind the newest checkpoint (a disk that lied): the one before it again.
+    let mut files = good.clone();
+    let cloth = files.get_mut("cloth.npy").unwrap();
+    cloth.truncate(cloth.len() - 1);
+    restore(&dir, &files);
+    assert_eq!(resume(&dir, 8), 4);
+    assert!(contents(&dir) == expected);
+
+    files = good.clone();
+    files.get_mut("steps.jsonl").unwrap().truncate(10);
+    restore(&dir, &files);
+    let before = contents(&dir);
+    let error = RunWriter::resume(&dir).unwrap_err();
+    assert!(matches!(error, OutputError::NoCheckpoint { .. }), "{error}");
+    assert!(error.to_string().contains("holds 10 bytes"), "{error}");
+    assert_eq!(contents(&dir), before);
+
+    files = good;
+    files.retain(|name, _| !name.starts_with("checkpoints"));
+    restore(&dir, &files);
+    let error = RunWriter::resume(&dir).unwrap_err().to_string();
+    assert!(error.contains("before its first checkpoint") && error.contains("--force"), "{error}");
+}
+
+#[test]
+fn a_run_without_steps_and_a_checkpoint_at_the_start() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join("run");
+    let mut writer = RunWriter::create(&dir, &info(), SCENE, false).unwrap();
+    frame(&mut writer, 0, &start());
+    writer.write_checkpoint(&state(0, &start())).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(RunReader::open(&dir).unwrap().frame_count(), 1);
+    let (writer, found) = RunWriter::resume(&dir).unwrap();
+    assert_eq!(found, state(0, &start()));
+    assert_eq!(writer.frames(), 1);
+    assert!(matches!(RunWriter::resume(&dir), Err(OutputError::Locked { .. })));
+}
+
+#[test]
+fn errors_say_what_is_wrong() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join("run");
+    let open = || RunReader::open(&dir).unwrap_err().to_string();
+    assert!(open().contains("no such folder"));
+    std::fs::create_dir(&dir).unwrap();
+    assert!(open().contains("no `run.json`"));
+    std::fs::write(dir.join("run.json"), "{}").unwrap();
+    assert!(open().contains("names no format"));
+    std::fs::write(dir.join("run.json"), "{\"format\": 99, \"gusset\": \"7.0.0\"}").unwrap();
+    assert!(open().contains("format 99 (written by Gusset 7.0.0)"));
+    std::fs::write(dir.join("run.json"), "{\"format\": 1, ").unwrap();
+    assert!(open().contains("damaged"));
+    std::fs::remove_dir_all(&dir).unwrap();
+
+    run(&dir, 2, true);
+    let good = contents(&dir);
+    std::fs::remove_file(dir.join("cloth.npy")).unwrap();
+    assert!(open().contains("the frames of body `cloth`"));
+    let mut files = good.clone();
+    files.insert("cloth.npy".to_owned(), good["spheres.npy"].clone());
+    restore(&dir, &files);
+    assert!(open().contains("body `cloth` needs (frames, 4, 3)"));
+    let text = String::from_utf8(good["run.json"].clone()).unwrap();
+    files = good.clone();
+    files.insert("run.json".to_owned(), text.replace("cloth.npy", "../cloth.npy").into_bytes());
+    restore(&dir, &files);
+    assert!(open().contains("points out of the folder"));
+
+    let mut bad = info();
+    bad.bodies[0].faces[1][2] = 4;
+    let error = RunWriter::create(&root.path().join("b"), &bad, SCENE, false).unwrap_err();
+    assert!(error.to_string().contains("face 1 refers to vertex 4"), "{error}");
+    bad = info();
+    bad.bodies[1].radii.pop();
+    assert!(RunWriter::create(&root.path().join("b"), &bad, SCENE, false).is_err());
+    let mut writer = RunWriter::create(&root.path().join("b"), &info(), SCENE, false).unwrap();
+    assert!(writer.write_frame(&[&[]], 0.0).is_err());
+    assert!(writer.write_probes(&[0.0]).is_err());
+}
