@@ -1,0 +1,425 @@
+//! All stencils of one element type, as arrays, with the compiled programs that evaluate them.
+
+use crate::contacts::Contacts;
+use crate::element::{At, Blocks, Element, Fields, Psd};
+use crate::program::{LANES, Program, Scratch, Shader};
+use crate::psd::project;
+use crate::term::{Lagged, StepState, Term, VertexBlock, Want, block_count, block_index};
+use crate::vertex::Incidence;
+use glam::DVec3;
+use gusset_scalar::{Mat3, Vec3};
+use rayon::prelude::*;
+use std::marker::PhantomData;
+use std::sync::{Arc, OnceLock};
+
+/// Stencils per task: fixed, so that results do not depend on the number of threads.
+const CHUNK: usize = 16 * LANES;
+
+/// The arrays of a [`Batch`]: world vertices and constants, stencil after stencil.
+#[derive(Clone, Debug, Default)]
+pub struct Stencils<const N: usize> {
+    vertices: Vec<u32>,
+    params: Vec<f64>,
+}
+
+impl<const N: usize> Stencils<N> {
+    /// Removes all stencils.
+    pub fn clear(&mut self) {
+        self.vertices.clear();
+        self.params.clear();
+    }
+
+    /// Appends a stencil of world vertices.
+    pub fn push(&mut self, vertices: [u32; N], params: &impl Fields<f64>) {
+        self.vertices.extend(vertices);
+        params.write(&mut self.params);
+    }
+}
+
+type Rows<const N: usize> = Box<dyn Fn(&Contacts, &mut Stencils<N>) + Send + Sync>;
+type Lag<const N: usize> = Box<dyn Fn(&Contacts, &Lagged, &mut Stencils<N>) + Send + Sync>;
+type Publish = Box<dyn Fn(&Contacts, &mut Lagged) + Send + Sync>;
+type Schedule = Box<dyn Fn(f64, &mut [f64]) -> bool + Send + Sync>;
+
+/// All stencils of one element type.
+pub struct Batch<E, const N: usize> {
+    kind: &'static str,
+    label: String,
+    stencils: Stencils<N>,
+    program: Arc<Program>,
+    active: bool,
+    rows: Option<Rows<N>>,
+    lag: Option<Lag<N>>,
+    publish: Option<Publish>,
+    schedule: Option<Schedule>,
+    incidence: OnceLock<Incidence>,
+    element: PhantomData<fn() -> E>,
+}
+
+impl<E: Element<N>, const N: usize> Batch<E, N> {
+    /// A batch of `stencils` (world vertices and constants). `label` is for messages: "spring of `cloth`".
+    pub fn new<I>(kind: &'static str, label: String, stencils: I) -> Self
+    where
+        I: IntoIterator<Item = ([u32; N], E::Params<f64>)>,
+    {
+        let mut all = Stencils::default();
+        for (vertices, params) in stencils {
+            all.push(vertices, &params);
+        }
+        Self {
+            kind,
+            label,
+            stencils: all,
+            program: Arc::new(Program::trace::<E, N>()),
+            active: true,
+            rows: None,
+            lag: None,
+            publish: None,
+            schedule: None,
+            incidence: OnceLock::new(),
+            element: PhantomData,
+        }
+    }
+
+    /// Makes the stencils contact rows: `rows` rewrites them before every evaluation.
+    #[must_use]
+    pub fn with_rows(
+        mut self,
+        rows: impl Fn(&Contacts, &mut Stencils<N>) + Send + Sync + 'static,
+    ) -> Self {
+        self.rows = Some(Box::new(rows));
+        self
+    }
+
+    /// Rewrites the stencils at the start of a step from what other terms published.
+    #[must_use]
+    pub fn with_lag(
+        mut self,
+        lag: impl Fn(&Contacts, &Lagged, &mut Stencils<N>) + Send + Sync + 'static,
+    ) -> Self {
+        self.lag = Some(Box::new(lag));
+        self
+    }
+
+    /// Publishes normal forces at the start of a step.
+    #[must_use]
+    pub fn with_publish(
+        mut self,
+        publish: impl Fn(&Contacts, &mut Lagged) + Send + Sync + 'static,
+    ) -> Self {
+        self.publish = Some(Box::new(publish));
+        self
+    }
+
+    /// Changes the constants with time: `schedule(t, params)` writes all of them, in stencil order, and returns
+    /// whether the term is there at all.
+    #[must_use]
+    pub fn with_schedule(
+        mut self,
+        schedule: impl Fn(f64, &mut [f64]) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.schedule = Some(Box::new(schedule));
+        self
+    }
+
+    /// Number of stencils.
+    pub fn len(&self) -> usize {
+        self.stencils.vertices.len() / N
+    }
+
+    /// Whether there is no stencil.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The traced program: operation counts and GLSL.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    fn vertices(&self, stencil: usize) -> &[u32] {
+        &self.stencils.vertices[N * stencil..N * (stencil + 1)]
+    }
+
+    fn params_of(&self, stencil: usize) -> &[f64] {
+        let stride = E::Params::<f64>::COUNT;
+        &self.stencils.params[stride * stencil..stride * (stencil + 1)]
+    }
+
+    #[inline(always)]
+    fn load(&self, at: &StepState<'_>, stencil: usize) -> (At<f64, N>, E::Params<f64>) {
+        let v = self.vertices(stencil);
+        let take = |array: &[DVec3]| std::array::from_fn(|i| vec3(array[v[i] as usize]));
+        let here =
+            At { x: take(at.x), x_start: take(at.x_start), v_start: take(at.v_start), dt: at.dt };
+        (here, E::Params::read(self.params_of(stencil), &mut 0))
+    }
+
+    /// Gathers up to [`LANES`] stencils into the program's inputs; missing lanes repeat the last one.
+    fn gather(
+        &self,
+        at: &StepState<'_>,
+        stencil_of_lane: &[usize; LANES],
+        inputs: &mut [[f64; LANES]],
+    ) {
+        let (x, old, v) = (0, 3 * N, 6 * N);
+        for (lane, &stencil) in stencil_of_lane.iter().enumerate() {
+            for (i, &vertex) in self.vertices(stencil).iter().enumerate() {
+                let vertex = vertex as usize;
+                for c in 0..3 {
+                    inputs[x + 3 * i + c][lane] = at.x[vertex][c];
+                    inputs[old + 3 * i + c][lane] = at.x_start[vertex][c];
+                    inputs[v + 3 * i + c][lane] = at.v_start[vertex][c];
+                }
+            }
+            inputs[9 * N][lane] = at.dt;
+            for (k, &p) in self.params_of(stencil).iter().enumerate() {
+                inputs[9 * N + 1 + k][lane] = p;
+            }
+        }
+    }
+
+    /// Gradients and Hessians of the stencils `first..`, as many as `gradient` has room for.
+    fn eval_traced(
+        &self,
+        at: &StepState<'_>,
+        want: Want,
+        first: usize,
+        gradient: &mut [f64],
+        hessian: &mut [f64],
+        scratch: &mut Scratch,
+    ) {
+        let (g, h) = (3 * N, 9 * block_count(N));
+        let count = gradient.len() / g;
+        for group in (0..count).step_by(LANES) {
+            let lanes = LANES.min(count - group);
+            self.gather(
+                at,
+                &std::array::from_fn(|l| first + group + l.min(lanes - 1)),
+                scratch.inputs(self.program.input_count()),
+            );
+            if want == Want::Gradient {
+                let out = self.program.gradient(scratch);
+                for lane in 0..lanes {
+                    let to = &mut gradient[g * (group + lane)..][..g];
+                    to.iter_mut().zip(out).for_each(|(a, b)| *a = b[lane]);
+                }
+                continue;
+            }
+            let out = self.program.hessian(scratch);
+            for lane in 0..lanes {
+                let to = &mut gradient[g * (group + lane)..][..g];
+                to.iter_mut().zip(&out[..g]).for_each(|(a, b)| *a = b[lane]);
+                let blocks = &mut hessian[h * (group + lane)..][..h];
+                self.program.scatter_blocks(&out[g..], lane, blocks);
+                if want == Want::Hessian {
+                    project(blocks, N, E::PSD);
+                }
+            }
+        }
+    }
+
+    fn eval_closed(
+        &self,
+        at: &StepState<'_>,
+        first: usize,
+        gradient: &mut [f64],
+        hessian: &mut [f64],
+    ) {
+        let (g, h) = (3 * N, 9 * block_count(N));
+        let mut blocks = Blocks::<N>::zero();
+        for (k, (gradient, hessian)) in
+            gradient.chunks_exact_mut(g).zip(hessian.chunks_exact_mut(h)).enumerate()
+        {
+            let (here, params) = self.load(at, first + k);
+            E::closed_form(&here, &params, &mut blocks);
+            for i in 0..N {
+                let b = &blocks.gradient[i];
+                gradient[3 * i..3 * i + 3].copy_from_slice(&[b.x, b.y, b.z]);
+                for j in i..N {
+                    hessian[9 * block_index(N, i, j)..][..9]
+                        .copy_from_slice(&rows(&blocks.hessian[i][j]));
+                }
+            }
+        }
+    }
+}
+
+/// Row-major entries.
+#[inline(always)]
+fn rows(m: &Mat3<f64>) -> [f64; 9] {
+    std::array::from_fn(|k| m.entry(k / 3, k % 3))
+}
+
+#[inline(always)]
+fn vec3(v: DVec3) -> Vec3<f64> {
+    Vec3::new(v.x, v.y, v.z)
+}
+
+impl<E: Element<N>, const N: usize> Term for Batch<E, N> {
+    fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn arity(&self) -> usize {
+        N
+    }
+
+    fn stencils(&self) -> &[u32] {
+        &self.stencils.vertices
+    }
+
+    fn params(&self) -> (&[f64], usize) {
+        (&self.stencils.params, E::Params::<f64>::COUNT)
+    }
+
+    fn dynamic(&self) -> bool {
+        self.rows.is_some() || self.lag.is_some()
+    }
+
+    fn at_time(&mut self, t: f64) {
+        if let Some(schedule) = &self.schedule {
+            self.active = schedule(t, &mut self.stencils.params);
+        }
+    }
+
+    fn publish(&self, contacts: &Contacts, lagged: &mut Lagged) {
+        if let Some(publish) = &self.publish {
+            publish(contacts, lagged);
+        }
+    }
+
+    fn lag(&mut self, contacts: &Contacts, lagged: &Lagged) {
+        if let Some(lag) = &self.lag {
+            self.stencils.clear();
+            lag(contacts, lagged, &mut self.stencils);
+            self.incidence = OnceLock::new();
+        }
+    }
+
+    fn refresh(&mut self, contacts: &Contacts) {
+        if let Some(rows) = &self.rows {
+            self.stencils.clear();
+            rows(contacts, &mut self.stencils);
+            self.incidence = OnceLock::new();
+        }
+    }
+
+    fn energy(&self, at: &StepState<'_>, out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(self.len(), 0.0);
+        if !self.active {
+            return;
+        }
+        out.par_chunks_mut(8 * CHUNK).enumerate().for_each(|(chunk, out)| {
+            for (k, e) in out.iter_mut().enumerate() {
+                let (here, params) = self.load(at, 8 * CHUNK * chunk + k);
+                *e = E::energy(&here, &params);
+            }
+        });
+    }
+
+    fn eval(&self, at: &StepState<'_>, want: Want, gradient: &mut [f64], hessian: &mut [f64]) {
+        let (g, h) = (CHUNK * 3 * N, CHUNK * 9 * block_count(N));
+        if !self.active {
+            gradient.fill(0.0);
+            hessian.fill(0.0);
+            return;
+        }
+        let run = |scratch: &mut Scratch, chunk: usize, gradient: &mut [f64], hessian: &mut [f64]| {
+            if E::CLOSED_FORM && want == Want::Hessian {
+                self.eval_closed(at, chunk * CHUNK, gradient, hessian);
+            } else {
+                self.eval_traced(at, want, chunk * CHUNK, gradient, hessian, scratch);
+            }
+        };
+        if want == Want::Gradient {
+            gradient
+                .par_chunks_mut(g)
+                .enumerate()
+                .for_each_init(Scratch::default, |s, (c, gradient)| run(s, c, gradient, &mut []));
+        } else {
+            gradient
+                .par_chunks_mut(g)
+                .zip(hessian.par_chunks_mut(h))
+                .enumerate()
+                .for_each_init(Scratch::default, |s, (c, (gradient, hessian))| {
+                    run(s, c, gradient, hessian);
+                });
+        }
+    }
+
+    fn vertex_blocks(&self, at: &StepState<'_>, vertices: &[u32], out: &mut [VertexBlock]) {
+        if !self.active {
+            return;
+        }
+        let incidence =
+            self.incidence.get_or_init(|| Incidence::new(&self.stencils.vertices, N, at.x.len()));
+        let mut scratch = Scratch::default();
+        let mut blocks = Blocks::<N>::zero();
+        for (&vertex, out) in vertices.iter().zip(out) {
+            let around = incidence.around(vertex);
+            if E::CLOSED_FORM {
+                for &(stencil, corner) in around {
+                    let (here, params) = self.load(at, stencil as usize);
+                    E::closed_form(&here, &params, &mut blocks);
+                    let corner = corner as usize;
+                    let b = blocks.gradient[corner];
+                    out.add([b.x, b.y, b.z], &rows(&blocks.hessian[corner][corner]));
+                }
+                continue;
+            }
+            // Runs of the same corner share a program; a vertex is seldom the same corner of many stencils.
+            for run in around.chunk_by(|a, b| a.1 == b.1) {
+                for group in run.chunks(LANES) {
+                    self.gather(
+                        at,
+                        &std::array::from_fn(|l| group[l.min(group.len() - 1)].0 as usize),
+                        scratch.inputs(self.program.input_count()),
+                    );
+                    let result = self.program.corner(run[0].1 as usize, &mut scratch);
+                    for lane in 0..group.len() {
+                        let (gradient, mut block) = Program::corner_block(result, lane);
+                        if E::PSD != Psd::Exact {
+                            project(&mut block, 1, E::PSD);
+                        }
+                        out.add(gradient, &block);
+                    }
+                }
+            }
+        }
+    }
+
+    fn max_step(&self, x: &[DVec3], dx: &[DVec3]) -> f64 {
+        if !self.active {
+            return 1.0;
+        }
+        (0..self.len())
+            .into_par_iter()
+            .with_min_len(CHUNK)
+            .map(|stencil| {
+                let v = self.vertices(stencil);
+                let take = |array: &[DVec3]| std::array::from_fn(|i| vec3(array[v[i] as usize]));
+                let params = E::Params::read(self.params_of(stencil), &mut 0);
+                E::max_step(&take(x), &take(dx), &params)
+            })
+            .reduce(|| 1.0, f64::min)
+    }
+
+    fn shader(&self) -> Shader {
+        self.program.shader(self.kind)
+    }
+}
+
+impl VertexBlock {
+    /// Adds one stencil's share.
+    #[inline]
+    pub fn add(&mut self, gradient: [f64; 3], hessian: &[f64; 9]) {
+        self.gradient.iter_mut().zip(gradient).for_each(|(a, b)| *a += b);
+        self.hessian.iter_mut().zip(hessian).for_each(|(a, b)| *a += b);
+    }
+}
