@@ -1,0 +1,384 @@
+//! Candidate pairs: all that can come near while every vertex stays in its box.
+//!
+//! A query takes where the vertices are and where they want to go, grows each vertex's hull by a skin, and lists every pair
+//! whose boxes come within `dhat + offset`. The lists stay valid for any positions inside those boxes, so one query serves
+//! many evaluations; they are a superset, and what is computed from them depends on the positions alone.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use glam::DVec3;
+use rayon::prelude::*;
+use thiserror::Error;
+
+use crate::CollisionMesh;
+use crate::bvh::{Box32, Bvh};
+
+/// Primitives whose pairs one task collects; fixed, so that nothing depends on the number of threads.
+const CHUNK: usize = 256;
+
+/// Why a query gave no candidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum QueryError {
+    /// The boxes overlap in more pairs than the caller allows: the sweep is too long.
+    #[error("more than {limit} candidate pairs: shorten the sweep, or raise the limit")]
+    TooMany {
+        /// The caller's limit.
+        limit: usize,
+    },
+    /// A position is infinite or no number.
+    #[error("the position of world vertex {vertex} is not finite")]
+    NotFinite {
+        /// World index of the vertex.
+        vertex: u32,
+    },
+}
+
+/// Candidate pairs and the boxes they are valid for. Every list is sorted and holds each pair once; there is no capacity
+/// to exceed. The trees and lists keep their memory from query to query.
+#[derive(Clone, Debug, Default)]
+pub struct Candidates {
+    /// `[index into the mesh's vertices, triangle]`, not a vertex of its own triangle.
+    pub vertex_triangle: Vec<[u32; 2]>,
+    /// `[edge, edge]`, the lower first, without a common vertex.
+    pub edge_edge: Vec<[u32; 2]>,
+    /// `[sphere, triangle]`.
+    pub sphere_triangle: Vec<[u32; 2]>,
+    /// `[sphere, sphere]`, the lower first.
+    pub sphere_sphere: Vec<[u32; 2]>,
+    /// `[index into particles, slab]`.
+    pub particle_slab: Vec<[u32; 2]>,
+    /// World vertex and offset [m] of every particle that slabs act on, by vertex.
+    pub(crate) particles: Vec<(u32, f64)>,
+    boxes: VertexBoxes,
+    triangles: Trees,
+    edges: Trees,
+    spheres: Trees,
+    dhat: f64,
+    valid: bool,
+}
+
+impl Candidates {
+    /// No candidates yet: prepares the lists of moving and fixed primitives.
+    pub fn new(mesh: &CollisionMesh) -> Self {
+        let mut particles: Vec<(u32, f64)> =
+            if mesh.slabs.is_empty() { Vec::new() } else { mesh.slab_particles().collect() };
+        particles.sort_unstable_by_key(|particle| particle.0);
+        Self {
+            particles,
+            boxes: VertexBoxes::new(mesh),
+            triangles: Trees::new(mesh.triangles.len(), |i| mesh.triangle_movable(i)),
+            edges: Trees::new(mesh.edges.len(), |i| mesh.edge_movable(i)),
+            spheres: Trees::new(mesh.spheres.len(), |_| true),
+            ..Self::default()
+        }
+    }
+
+    /// How many pairs there are.
+    pub fn len(&self) -> usize {
+        self.vertex_triangle.len()
+            + self.edge_edge.len()
+            + self.sphere_triangle.len()
+            + self.sphere_sphere.len()
+            + self.particle_slab.len()
+    }
+
+    /// Whether there is no pair.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The activation distance [m] that the last query was made for.
+    pub fn dhat(&self) -> f64 {
+        self.dhat
+    }
+
+    /// Whether the lists hold every pair that can be within `dhat` plus its offset at `x`, at `x_end`, or while all
+    /// vertices move along the lines between.
+    pub fn covers(&self, x: &[DVec3], x_end: &[DVec3]) -> bool {
+        self.valid && self.boxes.contain(x) && self.boxes.contain(x_end)
+    }
+
+    /// Finds all pairs that can come within `dhat` plus their offset while every vertex stays in its box: the hull of `x`
+    /// and `x_end`, grown by `skin` [m]. After an error there are no candidates and nothing is covered.
+    pub fn query(
+        &mut self,
+        mesh: &CollisionMesh,
+        x: &[DVec3],
+        x_end: &[DVec3],
+        skin: f64,
+        dhat: f64,
+        limit: usize,
+    ) -> Result<(), QueryError> {
+        self.valid = false;
+        self.dhat = dhat;
+        for list in [
+            &mut self.vertex_triangle,
+            &mut self.edge_edge,
+            &mut self.sphere_triangle,
+            &mut self.sphere_sphere,
+            &mut self.particle_slab,
+        ] {
+            list.clear();
+        }
+        let fixed_moved = self.boxes.update(mesh, x, x_end, skin)?;
+        let boxes = &self.boxes.single;
+        let hull = |vertices: &[u32]| {
+            vertices.iter().fold(Box32::EMPTY, |sum, &v| sum.union(&boxes[v as usize]))
+        };
+        self.triangles.update(fixed_moved, |i| hull(&mesh.triangles[i]));
+        self.edges.update(fixed_moved, |i| hull(&mesh.edges[i]));
+        self.spheres.update(fixed_moved, |i| {
+            let sphere = &mesh.spheres[i];
+            boxes[sphere.vertex as usize].grown(sphere.radius)
+        });
+
+        let budget = Budget { limit, used: AtomicUsize::new(0) };
+        let all = self.collect_all(mesh, dhat, &budget);
+        if budget.exceeded() {
+            return Err(QueryError::TooMany { limit });
+        }
+        let [vt, ee, st, ss, ps] = all;
+        flatten(&vt, &mut self.vertex_triangle);
+        flatten(&ee, &mut self.edge_edge);
+        flatten(&st, &mut self.sphere_triangle);
+        flatten(&ss, &mut self.sphere_sphere);
+        flatten(&ps, &mut self.particle_slab);
+        remove_sorted(&mut self.vertex_triangle, &mesh.excluded.vertex_triangle);
+        remove_sorted(&mut self.edge_edge, &mesh.excluded.edge_edge);
+        self.valid = true;
+        Ok(())
+    }
+
+    /// The five lists in the order of the fields, each in chunks.
+    fn collect_all(
+        &self,
+        mesh: &CollisionMesh,
+        dhat: f64,
+        budget: &Budget,
+    ) -> [Vec<Vec<[u32; 2]>>; 5] {
+        let boxes = &self.boxes.single;
+        let reach = dhat + mesh.min_gap;
+        let movable = |vertex: u32| mesh.movable[vertex as usize];
+
+        let vertex_triangle = budget.collect(mesh.vertices.len(), |i, found| {
+            let vertex = mesh.vertices[i as usize];
+            let query = boxes[vertex as usize].grown(reach);
+            let mut keep = |t: u32| {
+                if !mesh.triangles[t as usize].contains(&vertex) {
+                    found.push(t);
+                }
+            };
+            self.triangles.moving.query(&query, None, &mut keep);
+            if movable(vertex) {
+                self.triangles.fixed.query(&query, None, &mut keep);
+            }
+        });
+        let edge_edge = budget.collect(mesh.edges.len(), |i, found| {
+            let edge = mesh.edges[i as usize];
+            let query = self.edges.boxes[i as usize].grown(reach);
+            let mut keep = |j: u32| {
+                let other = mesh.edges[j as usize];
+                if !(edge.contains(&other[0]) || edge.contains(&other[1])) {
+                    found.push(j);
+                }
+            };
+            self.edges.moving.query(&query, Some(i), &mut keep);
+            if mesh.edge_movable(i as usize) {
+                self.edges.fixed.query(&query, Some(i), &mut keep);
+            }
+        });
+        let sphere_triangle = budget.collect(mesh.spheres.len(), |i, found| {
+            let sphere = &mesh.spheres[i as usize];
+            let query = boxes[sphere.vertex as usize].grown(dhat + mesh.sphere_offset(sphere));
+            self.triangles.moving.query(&query, None, |t| found.push(t));
+            if movable(sphere.vertex) {
+                self.triangles.fixed.query(&query, None, |t| found.push(t));
+            }
+        });
+        let sphere_sphere = budget.collect(mesh.spheres.len(), |i, found| {
+            let sphere = &mesh.spheres[i as usize];
+            let query = self.spheres.boxes[i as usize].grown(dhat);
+            self.spheres.moving.query(&query, Some(i), |j| {
+                if movable(sphere.vertex) || movable(mesh.spheres[j as usize].vertex) {
+                    found.push(j);
+                }
+            });
+        });
+        let particle_slab = budget.collect(self.particles.len(), |i, found| {
+            let (vertex, offset) = self.particles[i as usize];
+            if !movable(vertex) {
+                return;
+            }
+            let (centre, half) = self.boxes.centre_and_half(vertex);
+            for (j, slab) in (0..).zip(&mesh.slabs) {
+                let height = slab.normal.dot(centre - slab.point);
+                let reach = slab.normal.abs().dot(half) + dhat + offset;
+                if height - reach <= 0.0 && height + reach >= -slab.thickness {
+                    found.push(j);
+                }
+            }
+        });
+        [vertex_triangle, edge_edge, sphere_triangle, sphere_sphere, particle_slab]
+    }
+}
+
+/// The boxes that vertices have to stay in.
+#[derive(Clone, Debug, Default)]
+struct VertexBoxes {
+    low: Vec<DVec3>,
+    high: Vec<DVec3>,
+    single: Vec<Box32>,
+    /// World vertices of all primitives, sorted; others may go anywhere.
+    used: Vec<u32>,
+}
+
+impl VertexBoxes {
+    fn new(mesh: &CollisionMesh) -> Self {
+        let mut used: Vec<u32> = mesh.slab_particles().map(|particle| particle.0).collect();
+        used.sort_unstable();
+        used.dedup();
+        let count = mesh.movable.len();
+        Self {
+            low: vec![DVec3::NAN; count],
+            high: vec![DVec3::NAN; count],
+            single: vec![Box32::EMPTY; count],
+            used,
+        }
+    }
+
+    /// Sets all boxes; says whether a fixed vertex stands elsewhere than at the last query.
+    fn update(
+        &mut self,
+        mesh: &CollisionMesh,
+        x: &[DVec3],
+        x_end: &[DVec3],
+        skin: f64,
+    ) -> Result<bool, QueryError> {
+        let mut fixed_moved = false;
+        for &vertex in &self.used {
+            let v = vertex as usize;
+            if !(x[v].is_finite() && x_end[v].is_finite()) {
+                return Err(QueryError::NotFinite { vertex });
+            }
+            let (low, high) = if mesh.movable[v] {
+                (x[v].min(x_end[v]) - skin, x[v].max(x_end[v]) + skin)
+            } else {
+                if self.low[v] == x[v] {
+                    continue;
+                }
+                fixed_moved = true;
+                (x[v], x[v])
+            };
+            self.low[v] = low;
+            self.high[v] = high;
+            self.single[v] = Box32::outward(low, high);
+        }
+        Ok(fixed_moved)
+    }
+
+    fn contain(&self, x: &[DVec3]) -> bool {
+        self.used.iter().all(|&v| {
+            let v = v as usize;
+            x[v].cmpge(self.low[v]).all() && x[v].cmple(self.high[v]).all()
+        })
+    }
+
+    fn centre_and_half(&self, vertex: u32) -> (DVec3, DVec3) {
+        let (low, high) = (self.low[vertex as usize], self.high[vertex as usize]);
+        (0.5 * (low + high), 0.5 * (high - low))
+    }
+}
+
+/// Boxes of all primitives of one kind, and two hierarchies: of those that may move, and of those that never do, which
+/// is built once.
+#[derive(Clone, Debug, Default)]
+struct Trees {
+    boxes: Vec<Box32>,
+    moving_members: Vec<u32>,
+    fixed_members: Vec<u32>,
+    moving: Bvh,
+    fixed: Bvh,
+}
+
+impl Trees {
+    fn new(count: usize, movable: impl Fn(usize) -> bool) -> Self {
+        let (moving_members, fixed_members) = (0..count as u32).partition(|&i| movable(i as usize));
+        Self { boxes: vec![Box32::EMPTY; count], moving_members, fixed_members, ..Self::default() }
+    }
+
+    fn update(&mut self, fixed_moved: bool, make: impl Fn(usize) -> Box32) {
+        for &i in &self.moving_members {
+            self.boxes[i as usize] = make(i as usize);
+        }
+        self.moving.update(&self.moving_members, &self.boxes);
+        if fixed_moved {
+            for &i in &self.fixed_members {
+                self.boxes[i as usize] = make(i as usize);
+            }
+            self.fixed.build(&self.fixed_members, &self.boxes);
+        }
+    }
+}
+
+/// Counts pairs over all tasks of a query.
+struct Budget {
+    limit: usize,
+    used: AtomicUsize,
+}
+
+impl Budget {
+    /// Runs `partners(i, found)` for every `i` below `count` and lists `[i, j]` for what it finds, sorted, in chunks.
+    /// Stops early once the limit is exceeded; whether it is depends on the total alone.
+    fn collect(
+        &self,
+        count: usize,
+        partners: impl Fn(u32, &mut Vec<u32>) + Sync,
+    ) -> Vec<Vec<[u32; 2]>> {
+        let chunk = |chunk: usize| {
+            let (mut pairs, mut found) = (Vec::new(), Vec::new());
+            if self.exceeded() {
+                return pairs;
+            }
+            let mut counted = 0;
+            for i in (CHUNK * chunk)..count.min(CHUNK * (chunk + 1)) {
+                found.clear();
+                partners(i as u32, &mut found);
+                found.sort_unstable();
+                pairs.extend(found.iter().map(|&j| [i as u32, j]));
+                if pairs.len() - counted >= 4096 {
+                    self.used.fetch_add(pairs.len() - counted, Ordering::Relaxed);
+                    counted = pairs.len();
+                    if self.exceeded() {
+                        return pairs;
+                    }
+                }
+            }
+            self.used.fetch_add(pairs.len() - counted, Ordering::Relaxed);
+            pairs
+        };
+        (0..count.div_ceil(CHUNK)).into_par_iter().map(chunk).collect()
+    }
+
+    fn exceeded(&self) -> bool {
+        self.used.load(Ordering::Relaxed) > self.limit
+    }
+}
+
+fn flatten(chunks: &[Vec<[u32; 2]>], out: &mut Vec<[u32; 2]>) {
+    out.reserve(chunks.iter().map(Vec::len).sum());
+    for chunk in chunks {
+        out.extend_from_slice(chunk);
+    }
+}
+
+/// Removes from a sorted list what another sorted list holds.
+fn remove_sorted(list: &mut Vec<[u32; 2]>, removed: &[[u32; 2]]) {
+    if removed.is_empty() {
+        return;
+    }
+    let mut removed = removed.iter().peekable();
+    list.retain(|pair| {
+        while removed.next_if(|r| *r < pair).is_some() {}
+        removed.peek().is_none_or(|r| *r != pair)
+    });
+}
