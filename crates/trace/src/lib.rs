@@ -35,6 +35,7 @@
 mod diff;
 mod glsl;
 mod graph;
+mod lower;
 mod sym;
 mod tape;
 
