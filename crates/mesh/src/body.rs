@@ -38,11 +38,11 @@ pub enum Mobility {
 /// An infinite plate with a front face and a back face.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlabShape {
-    /// A point of the front face [m].
+    /// A point of the front face (m).
     pub point: DVec3,
     /// Unit normal, out of the front face; the material is behind it.
     pub normal: DVec3,
-    /// Distance from the front face to the back face [m].
+    /// Distance from the front face to the back face (m).
     pub thickness: f64,
 }
 
@@ -55,15 +55,15 @@ pub struct Body {
     pub role: Role,
     /// World index of its vertex 0.
     pub first: u32,
-    /// Stress-free positions [m].
+    /// Stress-free positions (m).
     pub rest: Vec<DVec3>,
-    /// Positions at the start [m].
+    /// Positions at the start (m).
     pub start: Vec<DVec3>,
-    /// Velocities at the start [m/s].
+    /// Velocities at the start (m/s).
     pub velocity: Vec<DVec3>,
-    /// Mass of each vertex [kg].
+    /// Mass of each vertex (kg).
     pub mass: Vec<f64>,
-    /// Radius of each sphere [m]; empty for other roles.
+    /// Radius of each sphere (m); empty for other roles.
     pub radius: Vec<f64>,
     /// Who moves each vertex.
     pub mobility: Vec<Mobility>,

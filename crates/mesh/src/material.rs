@@ -5,15 +5,15 @@
 /// The functions give what an energy needs, or an error that names the constant that is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Material {
-    /// Young's modulus [Pa].
+    /// Young's modulus (Pa).
     pub young: Option<f64>,
     /// Poisson's ratio.
     pub poisson: Option<f64>,
-    /// Thickness of a film [m].
+    /// Thickness of a film (m).
     pub thickness: Option<f64>,
-    /// Mass per volume [kg/m^3].
+    /// Mass per volume (kg/m^3).
     pub density: Option<f64>,
-    /// Mass per area of a film [kg/m^2].
+    /// Mass per area of a film (kg/m^2).
     pub area_density: Option<f64>,
 }
 
@@ -44,7 +44,7 @@ pub enum MaterialError {
 }
 
 impl Material {
-    /// Lamé constants of a film under plane stress, `(mu, lambda)` [N/m]:
+    /// Lamé constants of a film under plane stress, `(mu, lambda)` (N/m):
     /// `mu = E h / (2 (1+nu))`, `lambda = E h nu / (1-nu^2)`.
     pub fn lame_plane_stress(&self) -> Result<(f64, f64), MaterialError> {
         const FOR: &str = "the stretching of a film";
@@ -52,7 +52,7 @@ impl Material {
         Ok((e * h / (2.0 * (1.0 + nu)), e * h * nu / (1.0 - nu * nu)))
     }
 
-    /// Lamé constants of a solid, `(mu, lambda)` [Pa]: `mu = E / (2 (1+nu))`,
+    /// Lamé constants of a solid, `(mu, lambda)` (Pa): `mu = E / (2 (1+nu))`,
     /// `lambda = E nu / ((1+nu)(1-2nu))`.
     pub fn lame_solid(&self) -> Result<(f64, f64), MaterialError> {
         const FOR: &str = "the elasticity of a solid";
@@ -60,14 +60,14 @@ impl Material {
         Ok((e / (2.0 * (1.0 + nu)), e * nu / ((1.0 + nu) * (1.0 - 2.0 * nu))))
     }
 
-    /// Bending stiffness of a film, `D = E h^3 / (12 (1-nu^2))` [N m].
+    /// Bending stiffness of a film, `D = E h^3 / (12 (1-nu^2))` (N m).
     pub fn bending(&self) -> Result<f64, MaterialError> {
         const FOR: &str = "the bending of a film";
         let (e, nu, h) = (self.young(FOR)?, self.poisson(FOR)?, self.thickness(FOR)?);
         Ok(e * h.powi(3) / (12.0 * (1.0 - nu * nu)))
     }
 
-    /// Mass per area of a film [kg/m^2]: the one given, else density times thickness.
+    /// Mass per area of a film (kg/m^2): the one given, else density times thickness.
     pub fn surface_density(&self) -> Result<f64, MaterialError> {
         const FOR: &str = "the mass of a film (or else `area_density`)";
         match self.area_density {
@@ -76,7 +76,7 @@ impl Material {
         }
     }
 
-    /// Mass per volume [kg/m^3]; `needed_for` completes the error message.
+    /// Mass per volume (kg/m^3); `needed_for` completes the error message.
     pub fn volume_density(&self, needed_for: &'static str) -> Result<f64, MaterialError> {
         positive("density", given(self.density, "density", "kg/m^3", needed_for)?)
     }
@@ -135,6 +135,18 @@ mod tests {
         assert!((lambda - 5332.29).abs() < 0.005, "{lambda}");
         assert!((FILM.bending().unwrap() - 8.88715e-7).abs() < 5e-13);
         assert!((FILM.surface_density().unwrap() - 0.02775).abs() < 1e-15);
+    }
+
+    #[test]
+    fn constants_of_the_drape_cloth() {
+        let cloth = Material {
+            young: Some(2.5e7),
+            poisson: Some(0.25),
+            thickness: Some(1e-3),
+            ..Material::default()
+        };
+        let (mu, lambda) = cloth.lame_plane_stress().unwrap();
+        assert!((mu - 1e4).abs() < 1e-9 && (lambda - 2e4 / 3.0).abs() < 1e-9);
     }
 
     #[test]

@@ -98,14 +98,14 @@ pub enum Problem {
         tet: u32,
         /// Its vertices.
         vertices: [u32; 4],
-        /// Its volume [m^3], below 0.
+        /// Its volume (m^3), below 0.
         volume: f64,
     },
     /// A tetrahedron whose vertices are in one plane.
     FlatTet {
         /// Index of the tetrahedron.
         tet: u32,
-        /// Its volume [m^3], 0 but for rounding.
+        /// Its volume (m^3), 0 but for rounding.
         volume: f64,
     },
     /// A size that a generator can't use.

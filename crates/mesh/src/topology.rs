@@ -162,7 +162,9 @@ impl Topology {
         let mut used: Vec<u32> = triangles.as_flattened().to_vec();
         used.sort_unstable();
         used.dedup();
-        used.len() as i64 - self.edges.len() as i64 + triangles.len() as i64
+        // Counts fit in 32 bits, see `MAX_ELEMENTS`.
+        let signed = |count: usize| i64::from(count as u32);
+        signed(used.len()) - signed(self.edges.len()) + signed(triangles.len())
     }
 
     /// Whether every edge has two faces.
@@ -224,6 +226,23 @@ mod tests {
         assert_eq!(t.vertex_triangles.of(1), [0]);
         assert_eq!(t.vertex_edges.of(3), [2, 4]);
         assert_eq!(t.euler_characteristic(&[[0, 1, 2], [0, 2, 3]]), 1);
+    }
+
+    #[test]
+    fn hinges_are_directed_as_in_their_faces() {
+        let mesh = crate::generate::icosphere(1.0, 2).unwrap();
+        let has_face = |face: [u32; 3]| {
+            let [a, b, c] = face;
+            mesh.triangles.iter().any(|&t| t == face || t == [b, c, a] || t == [c, a, b])
+        };
+        let topology = mesh.topology().unwrap();
+        assert_eq!(topology.hinges.len(), 3 * mesh.triangles.len() / 2);
+        for (hinge, faces) in topology.hinges.iter().zip(&topology.edge_faces) {
+            let [a, b, c, d] = hinge.vertices();
+            assert!(has_face([a, c, d]) && has_face([b, d, c]), "{hinge:?}");
+            assert!(faces[0] < faces[1]);
+            assert!(mesh.triangles[faces[0] as usize].contains(&a));
+        }
     }
 
     #[test]

@@ -130,17 +130,16 @@ fn unit_name(dimension: Dimension) -> Cow<'static, str> {
     if let Some((_, name)) = NAMED.iter().find(|(d, _)| *d == dimension) {
         return Cow::Borrowed(name);
     }
-    let mut name = String::new();
-    for (symbol, exponent) in ["kg", "m", "s"].into_iter().zip(dimension) {
-        if exponent != 0 {
-            let space = if name.is_empty() { "" } else { " " };
-            name.push_str(&match exponent {
-                1 => format!("{space}{symbol}"),
-                _ => format!("{space}{symbol}^{exponent}"),
-            });
-        }
-    }
-    Cow::Owned(name)
+    let factors: Vec<String> = ["kg", "m", "s"]
+        .into_iter()
+        .zip(dimension)
+        .filter(|&(_, exponent)| exponent != 0)
+        .map(|(symbol, exponent)| match exponent {
+            1 => symbol.to_owned(),
+            _ => format!("{symbol}^{exponent}"),
+        })
+        .collect();
+    Cow::Owned(factors.join(" "))
 }
 
 impl<const M: i8, const L: i8, const T: i8> FromStr for Quantity<M, L, T> {
