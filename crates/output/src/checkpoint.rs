@@ -61,7 +61,7 @@ fn encode(checkpoint: &Checkpoint, marks: Marks) -> Vec<u8> {
     ];
     bytes.extend(counts.iter().flat_map(|n| n.to_le_bytes()));
     let points = checkpoint.x.iter().chain(&checkpoint.v);
-    bytes.extend(points.flat_map(|p| p.to_array()).flat_map(f64::to_le_bytes));
+    bytes.extend(points.flat_map(DVec3::to_array).flat_map(f64::to_le_bytes));
     bytes.extend_from_slice(&checkpoint.extra);
     let sum = crc32fast::hash(&bytes);
     bytes.extend_from_slice(&sum.to_le_bytes());

@@ -6,16 +6,27 @@
 //! ([`RunReader`]) or arrays in memory ([`Frames`]).
 
 mod body;
+mod camera;
 mod checkpoint;
+mod colour;
 mod error;
+mod font;
+mod image;
+mod light;
 pub mod npy;
+mod picture;
+mod raster;
 mod run_folder;
 mod run_reader;
+mod surface;
 mod table;
 
 pub use body::{BodyInfo, Frames, Phase, Plane, Precision, Role, RunInfo, Source};
+pub use camera::{Camera, Orbit};
 pub use checkpoint::Checkpoint;
 pub use error::{OutputError, Result};
+pub use image::Image;
+pub use picture::{ColourBy, PictureOptions, Scalars, contact_sheet, picture, spread};
 pub use run_folder::RunWriter;
 pub use run_reader::RunReader;
 pub use table::Table;

@@ -63,14 +63,12 @@ impl From<Precision> for Element {
 
 /// The 128 bytes before the data.
 fn header(element: Element, shape: &[u64]) -> Result<[u8; HEADER]> {
-    let mut text = format!("{{'descr': '{}', 'fortran_order': False, 'shape': (", element.descr());
-    for (i, n) in shape.iter().enumerate() {
-        text += &if i == 0 { format!("{n},") } else { format!(" {n},") };
-    }
-    if shape.len() > 1 {
-        text.pop();
-    }
-    text += "), }";
+    let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
+    // A Python tuple of one needs its comma.
+    let comma = if sizes.len() == 1 { "," } else { "" };
+    let (descr, shape_text) = (element.descr(), sizes.join(", "));
+    let text =
+        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape_text}{comma}), }}");
     let room = HEADER - 10;
     if text.len() + 1 > room {
         return Err(OutputError::Shape(format!("shape {shape:?} is too long for a .npy header")));
@@ -145,7 +143,7 @@ impl NpyWriter {
 
     /// Appends a frame of points; the frame's shape is (n, 3).
     pub fn push_points(&mut self, points: &[DVec3]) -> Result<()> {
-        self.push(points.iter().flat_map(|p| p.to_array()))
+        self.push(points.iter().flat_map(DVec3::to_array))
     }
 
     /// Appends a frame, its numbers in C order.

@@ -506,12 +506,11 @@ fn lock(dir: &Path) -> Result<File> {
     let path = dir.join(RUN);
     let file = File::open(&path).at("open run.json", &path)?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
         Err(std::fs::TryLockError::WouldBlock) => {
             Err(OutputError::Locked { dir: dir.to_path_buf() })
         }
         // Some network file systems have no locks; running there is better than not running.
-        Err(std::fs::TryLockError::Error(_)) => Ok(file),
+        Ok(()) | Err(std::fs::TryLockError::Error(_)) => Ok(file),
     }
 }
 
