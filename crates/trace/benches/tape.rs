@@ -1,6 +1,7 @@
 //! Time of the CPU programs of typical elements: energy, gradient and upper triangle of the Hessian of a block of elements.
 //!
 //! `cargo bench -p gusset-trace`; the throughput column is elements per second.
+#![expect(clippy::print_stdout, reason = "a benchmark reports what it measured")]
 
 #[path = "../src/samples.rs"]
 mod samples;
@@ -16,7 +17,7 @@ fn main() {
     divan::main();
 }
 
-fn all<'g, E: Sample>(graph: &'g Graph) -> Vec<Sym<'g>> {
+fn all<E: Sample>(graph: &Graph) -> Vec<Sym<'_>> {
     let inputs = graph.inputs(E::inputs() as u32);
     let energy = E::of(&inputs);
     let gradient = graph.gradient(energy, &inputs[..E::dofs()]);

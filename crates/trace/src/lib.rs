@@ -39,6 +39,13 @@ mod lower;
 mod sym;
 mod tape;
 
+#[cfg(test)]
+mod jet;
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod tests;
+
 pub use glsl::{GLSL_PRELUDE_DECLARATIONS, glsl};
 pub use graph::Graph;
 pub use sym::Sym;
