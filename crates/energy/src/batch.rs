@@ -1,7 +1,8 @@
 //! All stencils of one element type, as arrays, with the compiled programs that evaluate them.
 
 use crate::contacts::Contacts;
-use crate::element::{At, Blocks, Element, Fields, Psd};
+use crate::curve::Window;
+use crate::element::{At, Blocks, Element, Fields, Psd, vec3};
 use crate::program::{LANES, Program, Scratch, Shader};
 use crate::psd::project;
 use crate::term::{Lagged, StepState, Term, VertexBlock, Want, block_count, block_index};
@@ -111,14 +112,28 @@ impl<E: Element<N>, const N: usize> Batch<E, N> {
         self
     }
 
-    /// Changes the constants with time: `schedule(t, params)` writes all of them, in stencil order, and returns
-    /// whether the term is there at all.
+    /// Changes the constants with time: within `window`, `change(t, k, params)` sets those of stencil `k` for a step
+    /// that ends at `t` [s]; outside of it the term is not there.
     #[must_use]
     pub fn with_schedule(
         mut self,
-        schedule: impl Fn(f64, &mut [f64]) -> bool + Send + Sync + 'static,
+        window: Window,
+        change: impl Fn(f64, usize, &mut E::Params<f64>) + Send + Sync + 'static,
     ) -> Self {
-        self.schedule = Some(Box::new(schedule));
+        self.schedule = Some(Box::new(move |t, params| {
+            if !window.holds(t) {
+                return false;
+            }
+            let mut flat = Vec::with_capacity(E::Params::<f64>::COUNT);
+            for (k, slot) in params.chunks_exact_mut(E::Params::<f64>::COUNT).enumerate() {
+                let mut changed = E::Params::read(slot, &mut 0);
+                change(t, k, &mut changed);
+                flat.clear();
+                changed.write(&mut flat);
+                slot.copy_from_slice(&flat);
+            }
+            true
+        }));
         self
     }
 
@@ -249,11 +264,6 @@ impl<E: Element<N>, const N: usize> Batch<E, N> {
 #[inline(always)]
 fn rows(m: &Mat3<f64>) -> [f64; 9] {
     std::array::from_fn(|k| m.entry(k / 3, k % 3))
-}
-
-#[inline(always)]
-fn vec3(v: DVec3) -> Vec3<f64> {
-    Vec3::new(v.x, v.y, v.z)
 }
 
 impl<E: Element<N>, const N: usize> Term for Batch<E, N> {

@@ -1,5 +1,6 @@
 //! The maths of one stencil: what an energy author writes.
 
+use glam::DVec3;
 use gusset_scalar::{Mat3, Scalar, Vec3};
 
 /// What an element may look at. Fields that an energy does not read cost nothing: the traced graph drops them.
@@ -13,6 +14,12 @@ pub struct At<S, const N: usize> {
     pub v_start: [Vec3<S>; N],
     /// Length of the step [s].
     pub dt: S,
+}
+
+/// A position or vector as elements see it.
+#[inline(always)]
+pub fn vec3(v: DVec3) -> Vec3<f64> {
+    Vec3::new(v.x, v.y, v.z)
 }
 
 /// How the Hessian of an element is made safe for a Newton direction.

@@ -47,6 +47,8 @@
 mod batch;
 pub mod check;
 mod contacts;
+mod curve;
+mod each;
 mod element;
 mod kind;
 mod motion;
@@ -59,10 +61,12 @@ mod vertex;
 
 pub use batch::{Batch, Stencils};
 pub use contacts::{Contacts, Row, RowKind, SlabRow};
-pub use element::{At, Blocks, Element, Fields, Psd};
+pub use curve::{Curve, Interpolation, Window};
+pub use each::OneOrEach;
+pub use element::{At, Blocks, Element, Fields, Psd, vec3};
 pub use gusset_scalar::{Mat3, Scalar, Vec3};
 pub use kind::{Energy, Kind, Registry, registry};
-pub use motion::{Interpolation, Key, Motion, Path};
+pub use motion::{Key, Motion, Path};
 pub use program::{Program, Shader};
 pub use psd::project;
 pub use select::Selection;

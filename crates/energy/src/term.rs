@@ -107,7 +107,8 @@ pub trait Term: Send + Sync {
         false
     }
 
-    /// Keyframes, releases: the term as it is at time `t` [s]; called once per step before anything else.
+    /// Keyframes, releases: the term as it is for a step that ends at `t` [s]; called once per step before anything
+    /// else.
     fn at_time(&mut self, t: f64) {
         let _ = t;
     }

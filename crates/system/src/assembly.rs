@@ -203,6 +203,19 @@ impl System {
         }
     }
 
+    /// Adds a gradient [N] and an isotropic stiffness [N/m] to one vertex of the assembled system.
+    pub fn add_diagonal(&mut self, vertex: u32, gradient: [f64; 3], stiffness: f64) {
+        let v = self.pattern.index(vertex);
+        if v == FIXED {
+            return;
+        }
+        let to = &mut self.gradient[3 * v as usize..][..3];
+        to.iter_mut().zip(gradient).for_each(|(a, b)| *a += b);
+        let place = self.pattern.place(v, v).expect("every diagonal block is there");
+        let block = [stiffness, 0.0, 0.0, 0.0, stiffness, 0.0, 0.0, 0.0, stiffness];
+        place.add(&mut self.values[place.base..], &block);
+    }
+
     fn evaluate_dynamic(
         &mut self,
         terms: &[Box<dyn Term>],

@@ -1,0 +1,167 @@
+//! Contact as the solver uses it: candidates that cover the motion, rows, step bounds.
+
+use crate::record::{Failure, PairReport, Times, add};
+use glam::DVec3;
+use gusset_contact::{
+    Candidates, CollisionMesh, Pair, PairGap, QueryError, StepMethod, StepRule, step_bound,
+};
+use gusset_energy::{ContactParameters, Contacts};
+use gusset_mesh::World;
+use std::time::Instant;
+
+pub use gusset_contact::StepMethod as StepBoundMethod;
+
+/// Rows that are not active but may soon be: closer than this many `dhat`. Their blocks are in the pattern of the matrix,
+/// so that it seldom has to grow within a step.
+const NEAR: f64 = 1.25;
+
+/// Candidate pairs per primitive above which a sweep counts as too long and is cut in half.
+const CROWDED: usize = 200;
+
+/// How contact works in a scene; lengths in m.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactSettings {
+    /// What contact terms read.
+    pub parameters: ContactParameters,
+    /// Distance that counts as touching for film and obstacle pairs.
+    pub min_gap: f64,
+    /// How far a vertex may move before candidates are looked for again.
+    pub skin: f64,
+    /// How far a step may go.
+    pub step_bound: StepMethod,
+    /// Share of a gap that one iteration may use up.
+    pub slack: f64,
+    /// Whether gaps must stay positive; a penalty lets particles into slabs.
+    pub feasible: bool,
+}
+
+/// Candidates and rows of the positions at hand.
+pub(crate) struct Collision {
+    pub(crate) mesh: CollisionMesh,
+    pub(crate) settings: ContactSettings,
+    candidates: Candidates,
+    pub(crate) contacts: Contacts,
+    near: Contacts,
+    rule: StepRule,
+    limit: usize,
+}
+
+impl Collision {
+    pub(crate) fn new(world: &World, settings: ContactSettings) -> Self {
+        let mesh = CollisionMesh::from_world(world, settings.min_gap);
+        let primitives =
+            mesh.vertices.len() + mesh.edges.len() + mesh.triangles.len() + mesh.spheres.len();
+        Self {
+            candidates: Candidates::new(&mesh),
+            contacts: Contacts::default(),
+            near: Contacts::default(),
+            rule: StepRule {
+                method: settings.step_bound,
+                slack: settings.slack,
+                slabs: settings.feasible,
+                ..StepRule::default()
+            },
+            limit: CROWDED * primitives.max(1000),
+            mesh,
+            settings,
+        }
+    }
+
+    fn reach(&self) -> f64 {
+        NEAR * self.settings.parameters.dhat
+    }
+
+    /// Makes the candidates cover the way from `x` along `dx`. Returns the fraction of `dx` that they do cover: less than
+    /// 1 where the whole sweep would meet too many pairs.
+    fn cover(
+        &mut self,
+        x: &[DVec3],
+        dx: &[DVec3],
+        times: &mut Times,
+    ) -> Result<f64, Failure> {
+        let begin = Instant::now();
+        let mut fraction = 1.0;
+        let mut end: Vec<DVec3> = x.iter().zip(dx).map(|(x, d)| *x + *d).collect();
+        let mut limit = self.limit;
+        while !self.candidates.covers(x, &end) {
+            let skin = self.settings.skin;
+            match self.candidates.query(&self.mesh, x, &end, skin, self.reach(), limit) {
+                Ok(()) => {}
+                Err(QueryError::NotFinite { vertex }) => {
+                    return Err(Failure::Position(format!("world vertex {vertex}")));
+                }
+                Err(QueryError::TooMany { .. }) if fraction > 1e-3 => {
+                    fraction *= 0.5;
+                    for ((end, x), d) in end.iter_mut().zip(x).zip(dx) {
+                        *end = *x + *d * fraction;
+                    }
+                }
+                // Not the sweep but the scene is crowded: there is no limit to what is there.
+                Err(QueryError::TooMany { .. }) => limit = usize::MAX,
+            }
+        }
+        add(&mut times.candidates, begin.elapsed());
+        Ok(fraction)
+    }
+
+    /// Finds the rows at `x`, which the candidates already cover on the way of a step, and returns the smallest gap.
+    pub(crate) fn rows(&mut self, x: &[DVec3], times: &mut Times) -> Option<PairGap> {
+        let begin = Instant::now();
+        let dhat = self.settings.parameters.dhat;
+        let smallest = self.candidates.rows(&self.mesh, x, dhat, &mut self.contacts);
+        add(&mut times.distances, begin.elapsed());
+        smallest
+    }
+
+    /// Finds the rows at `x`, wherever that is.
+    pub(crate) fn rows_anywhere(
+        &mut self,
+        x: &[DVec3],
+        times: &mut Times,
+    ) -> Result<Option<PairGap>, Failure> {
+        let still = vec![DVec3::ZERO; x.len()];
+        self.cover(x, &still, times)?;
+        Ok(self.rows(x, times))
+    }
+
+    /// Stencils that act at `x` or may soon.
+    pub(crate) fn near(&mut self, x: &[DVec3]) -> Vec<[u32; 4]> {
+        self.candidates.rows(&self.mesh, x, self.reach(), &mut self.near);
+        self.near.rows.iter().map(|row| row.vertices).collect()
+    }
+
+    /// Largest fraction of `dx` that keeps every gap positive, with candidates that cover it.
+    pub(crate) fn bound(
+        &mut self,
+        x: &[DVec3],
+        dx: &[DVec3],
+        times: &mut Times,
+    ) -> Result<(f64, Option<Pair>), Failure> {
+        let covered = self.cover(x, dx, times)?;
+        let begin = Instant::now();
+        let bound = if covered < 1.0 {
+            let part: Vec<DVec3> = dx.iter().map(|d| *d * covered).collect();
+            let bound = step_bound(&self.mesh, &self.candidates, x, &part, &self.rule);
+            (bound.alpha * covered, bound.limiting)
+        } else {
+            let bound = step_bound(&self.mesh, &self.candidates, x, dx, &self.rule);
+            (bound.alpha, bound.limiting)
+        };
+        add(&mut times.step_bound, begin.elapsed());
+        Ok(bound)
+    }
+
+    pub(crate) fn candidate_count(&self) -> usize {
+        self.candidates.len()
+    }
+
+    pub(crate) fn report(&self, gap: PairGap) -> PairReport {
+        PairReport { pair: self.mesh.describe(gap.pair), gap: gap.gap }
+    }
+
+    /// The smallest gap that must be positive and is not.
+    pub(crate) fn lost(&self, smallest: Option<PairGap>) -> Option<Failure> {
+        let gap = smallest.filter(|g| self.settings.feasible && !(g.gap > 0.0))?;
+        Some(Failure::GapLost(self.report(gap)))
+    }
+}

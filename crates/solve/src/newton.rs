@@ -1,0 +1,207 @@
+//! Newton's method with a bounded line search.
+
+use crate::collision::Collision;
+use crate::kinematic::Pull;
+use crate::record::{Failure, StepRecord, Times, add};
+use crate::settings::{LineSearch, Settings};
+use glam::DVec3;
+use gusset_energy::{StepState, Term};
+use gusset_system::{Backend, Compensated, LinearSolver, System};
+use std::time::Instant;
+
+/// The fixed part of one attempt at a step.
+#[derive(Clone, Copy)]
+pub(crate) struct Interval<'a> {
+    pub(crate) x_start: &'a [DVec3],
+    pub(crate) v_start: &'a [DVec3],
+    pub(crate) dt: f64,
+    pub(crate) tolerance: f64,
+}
+
+impl Interval<'_> {
+    fn at<'b>(&'b self, x: &'b [DVec3]) -> StepState<'b> {
+        StepState { x, x_start: self.x_start, v_start: self.v_start, dt: self.dt }
+    }
+}
+
+/// How one Newton iteration ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    Converged,
+    Moving,
+}
+
+/// The parts a Newton iteration works with.
+pub(crate) struct Newton<'s> {
+    pub(crate) terms: &'s mut Vec<Box<dyn Term>>,
+    pub(crate) collision: Option<&'s mut Collision>,
+    pub(crate) system: &'s mut System,
+    pub(crate) linear: &'s mut LinearSolver,
+    pub(crate) backend: &'s mut dyn Backend,
+    pub(crate) settings: &'s Settings,
+    /// Present while prescribed motion is blocked.
+    pub(crate) pull: Option<&'s Pull>,
+    pub(crate) buffers: &'s mut Buffers,
+}
+
+/// Arrays that keep their memory from step to step.
+#[derive(Default)]
+pub(crate) struct Buffers {
+    direction: Vec<f64>,
+    dx: Vec<DVec3>,
+    trial: Vec<DVec3>,
+    energies: Vec<Compensated>,
+    trial_energies: Vec<Compensated>,
+}
+
+impl Newton<'_> {
+    /// Takes the rows and energies of `x`, which the candidates cover.
+    pub(crate) fn begin(&mut self, interval: &Interval<'_>, x: &[DVec3], record: &mut StepRecord) {
+        self.evaluate(interval, x, record);
+        std::mem::swap(&mut self.buffers.energies, &mut self.buffers.trial_energies);
+    }
+
+    /// Rows of `x` into the terms, energies of `x` into `trial_energies`. False where a gap is not positive.
+    fn evaluate(&mut self, interval: &Interval<'_>, x: &[DVec3], record: &mut StepRecord) -> bool {
+        let times = &mut record.seconds;
+        if let Some(collision) = self.collision.as_deref_mut() {
+            let smallest = collision.rows(x, times);
+            if collision.lost(smallest).is_some() {
+                return false;
+            }
+            for term in self.terms.iter_mut() {
+                term.refresh(&collision.contacts);
+            }
+        }
+        let begin = Instant::now();
+        let out = &mut self.buffers.trial_energies;
+        self.backend.energies(self.terms, &interval.at(x), out);
+        out.extend(self.pull.map(|pull| pull.energy(x)));
+        add(&mut times.line_search, begin.elapsed());
+        true
+    }
+
+    /// One iteration from `x`, whose rows and energies were taken; moves `x`.
+    pub(crate) fn iterate(
+        &mut self,
+        interval: &Interval<'_>,
+        x: &mut Vec<DVec3>,
+        record: &mut StepRecord,
+    ) -> Result<Progress, Failure> {
+        self.direction(interval, x, record)?;
+        let largest = largest(&self.buffers.direction);
+        record.iterations += 1;
+        record.directions.push(largest);
+        record.gradient = self.system.gradient.iter().fold(0.0, |a, g| g.abs().max(a));
+        let converged = largest < interval.tolerance;
+        if converged && self.settings.stop_before_update {
+            return Ok(Progress::Converged);
+        }
+        let slope: f64 =
+            self.system.gradient.iter().zip(&self.buffers.direction).map(|(g, d)| g * d).sum();
+        let bound = self.bound(x, &mut record.seconds)?;
+        record.step_bounds.push(bound);
+        self.line_search(interval, x, bound, slope, largest, record)?;
+        Ok(if converged { Progress::Converged } else { Progress::Moving })
+    }
+
+    /// Assembles and solves; the direction stands in the buffers, over free and over all vertices.
+    fn direction(
+        &mut self,
+        interval: &Interval<'_>,
+        x: &[DVec3],
+        record: &mut StepRecord,
+    ) -> Result<(), Failure> {
+        let begin = Instant::now();
+        let collision = &mut self.collision;
+        let mut near = || collision.as_deref_mut().map(|c| c.near(x)).unwrap_or_default();
+        self.backend.assemble(self.terms, &interval.at(x), &mut near, self.system)?;
+        if let Some(pull) = self.pull {
+            pull.assemble(x, self.system);
+        }
+        add(&mut record.seconds.assembly, begin.elapsed());
+        let solution = self.linear.solve(self.system, &mut self.buffers.direction)?;
+        add(&mut record.seconds.factorisation, solution.factorisation);
+        add(&mut record.seconds.solve, solution.solve);
+        record.linear_residual = record.linear_residual.max(solution.residual);
+        let dx = &mut self.buffers.dx;
+        dx.clear();
+        dx.resize(x.len(), DVec3::ZERO);
+        for (k, &v) in self.system.pattern.free().iter().enumerate() {
+            dx[v as usize] = DVec3::from_slice(&self.buffers.direction[3 * k..3 * k + 3]);
+        }
+        Ok(())
+    }
+
+    /// Largest fraction of the direction that contact and terms allow.
+    fn bound(&mut self, x: &[DVec3], times: &mut Times) -> Result<f64, Failure> {
+        let dx = &self.buffers.dx;
+        let begin = Instant::now();
+        let mut bound = 1.0_f64;
+        for term in self.terms.iter() {
+            bound = bound.min(term.max_step(x, dx));
+        }
+        add(&mut times.step_bound, begin.elapsed());
+        if let Some(collision) = self.collision.as_deref_mut() {
+            bound = bound.min(collision.bound(x, dx, times)?.0);
+        }
+        Ok(bound)
+    }
+
+    /// Halves from `bound` until the energy decreases enough, and moves there.
+    fn line_search(
+        &mut self,
+        interval: &Interval<'_>,
+        x: &mut Vec<DVec3>,
+        bound: f64,
+        slope: f64,
+        largest: f64,
+        record: &mut StepRecord,
+    ) -> Result<(), Failure> {
+        // A decrease below the rounding of the energies can't be seen, so it isn't asked for.
+        let rounding: f64 = self.buffers.energies.iter().map(|e| e.value().abs()).sum::<f64>()
+            * 4.0
+            * f64::EPSILON;
+        let mut trial = std::mem::take(&mut self.buffers.trial);
+        let mut alpha = bound;
+        let mut accepted = false;
+        for halving in 0..=self.settings.max_halvings {
+            record.halvings += u32::from(halving > 0);
+            trial.clear();
+            trial.extend(x.iter().zip(&self.buffers.dx).map(|(x, d)| *x + *d * alpha));
+            let feasible = self.evaluate(interval, &trial, record);
+            let change: f64 = if feasible {
+                let pairs = self.buffers.trial_energies.iter().zip(&self.buffers.energies);
+                pairs.map(|(after, before)| after.minus(*before)).sum()
+            } else {
+                f64::INFINITY
+            };
+            accepted = match self.settings.line_search {
+                LineSearch::Armijo => change <= 1e-4 * alpha * slope + rounding,
+                LineSearch::Decrease => change <= 0.0 || alpha <= 1e-12,
+            };
+            if accepted {
+                break;
+            }
+            alpha *= 0.5;
+        }
+        self.buffers.trial = trial;
+        if !accepted {
+            let halvings = self.settings.max_halvings;
+            return Err(Failure::LineSearch { halvings, direction: largest });
+        }
+        std::mem::swap(x, &mut self.buffers.trial);
+        std::mem::swap(&mut self.buffers.energies, &mut self.buffers.trial_energies);
+        Ok(())
+    }
+
+    /// Energies of the accepted positions.
+    pub(crate) fn energies(&self) -> Vec<(String, f64)> {
+        let terms = self.terms.iter().zip(&self.buffers.energies);
+        terms.map(|(term, e)| (term.label().to_owned(), e.value())).collect()
+    }
+}
+
+fn largest(direction: &[f64]) -> f64 {
+    direction.iter().fold(0.0, |a, d| d.abs().max(a))
+}

@@ -1,0 +1,374 @@
+//! One time step, whole or in halves.
+
+use crate::collision::Collision;
+use crate::kinematic::{Pull, targets};
+use crate::model::{Model, State};
+use crate::newton::{Buffers, Interval, Newton, Progress};
+use crate::record::{Failure, PairReport, StepError, StepRecord, Times, add};
+use crate::settings::{Settings, Storage};
+use glam::DVec3;
+use gusset_energy::{Contacts, Lagged};
+use gusset_mesh::Mobility;
+use gusset_system::{Backend, CpuBackend, LinearSolver, System};
+use std::time::Instant;
+use thiserror::Error;
+
+/// Updates of the multipliers before blocked motion counts as impossible.
+const MULTIPLIER_UPDATES: u32 = 12;
+
+/// Why a model can't be solved at all.
+#[derive(Debug, Error)]
+pub enum SolverError {
+    /// A free vertex would have no mass and no energy.
+    #[error("{0}")]
+    Model(String),
+}
+
+/// Steps a model. Owns what is worth keeping between steps: pattern, factorisation, candidates, buffers; none of it
+/// changes a result.
+pub struct Solver {
+    model: Model,
+    settings: Settings,
+    mobility: Vec<Mobility>,
+    collision: Option<Collision>,
+    /// Kinematic vertices fixed.
+    system: System,
+    /// Kinematic vertices free; made when it is first needed.
+    moving: Option<System>,
+    pull: Pull,
+    linear: LinearSolver,
+    linear_moving: LinearSolver,
+    backend: Box<dyn Backend>,
+    buffers: Buffers,
+    lagged: Lagged,
+}
+
+impl Solver {
+    /// Prepares a model for stepping on the CPU.
+    pub fn new(model: Model, settings: Settings) -> Result<Self, SolverError> {
+        Self::with_backend(model, settings, Box::<CpuBackend>::default())
+    }
+
+    /// Prepares a model for stepping on a given backend.
+    pub fn with_backend(
+        model: Model,
+        settings: Settings,
+        backend: Box<dyn Backend>,
+    ) -> Result<Self, SolverError> {
+        let mobility = model.mobility();
+        let held: Vec<bool> = mobility.iter().map(|m| *m != Mobility::Free).collect();
+        let collision = model.contact.map(|settings| Collision::new(&model.world, settings));
+        Ok(Self {
+            system: System::new(&held, &model.terms),
+            moving: None,
+            pull: Pull::new(&model.prescribed),
+            linear: LinearSolver::new(settings.linear),
+            linear_moving: LinearSolver::new(settings.linear),
+            backend,
+            buffers: Buffers::default(),
+            lagged: Lagged::default(),
+            mobility,
+            collision,
+            model,
+            settings,
+        })
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(crate) fn collision_mut(&mut self) -> Option<&mut Collision> {
+        self.collision.as_mut()
+    }
+
+    /// Makes one step from `state` into `out`, which is written only on success.
+    pub fn step(&mut self, state: &State, out: &mut State) -> Result<StepRecord, StepError> {
+        let begin = Instant::now();
+        let dt = self.settings.dt;
+        let t = state.step as f64 * dt;
+        let mut record =
+            StepRecord { step: state.step + 1, time: (state.step + 1) as f64 * dt, ..Default::default() };
+        let span = Span { from: t, parts: 1, part: 0, dt };
+        match self.advance(&state.x, &state.v, span, 0, &mut record) {
+            Ok((x, v)) => {
+                record.seconds.total = begin.elapsed().as_secs_f64();
+                *out = State { x, v, step: state.step + 1 };
+                Ok(record)
+            }
+            Err(failure) => Err(StepError {
+                step: record.step,
+                time: record.time,
+                retries: record.retries.saturating_sub(1),
+                depth: record.depth,
+                worst: self.closest(&state.x),
+                failure,
+            }),
+        }
+    }
+
+    /// Attempts a span; on a failure that shorter steps may mend, its two halves.
+    fn advance(
+        &mut self,
+        x: &[DVec3],
+        v: &[DVec3],
+        span: Span,
+        depth: u32,
+        record: &mut StepRecord,
+    ) -> Result<(Vec<DVec3>, Vec<DVec3>), Failure> {
+        let done = record.iterations;
+        let failure = match self.attempt(x, v, span, record) {
+            Ok(next) => return Ok(next),
+            Err(failure) => failure,
+        };
+        record.wasted_iterations += record.iterations - done;
+        record.iterations = done;
+        record.retries += 1;
+        record.failures.push(format!("{} s: {failure}", span.end()));
+        if !failure.may_retry() || depth == self.settings.max_subdivisions {
+            return Err(failure);
+        }
+        record.depth = record.depth.max(depth + 1);
+        let [first, second] = span.halves();
+        let (x, v) = self.advance(x, v, first, depth + 1, record)?;
+        self.advance(&x, &v, second, depth + 1, record)
+    }
+
+    /// One attempt at a span.
+    fn attempt(
+        &mut self,
+        x_start: &[DVec3],
+        v_start: &[DVec3],
+        span: Span,
+        record: &mut StepRecord,
+    ) -> Result<(Vec<DVec3>, Vec<DVec3>), Failure> {
+        let t = span.end();
+        let dt = span.length();
+        for term in &mut self.model.terms {
+            term.at_time(t);
+        }
+        self.take_lag(x_start, &mut record.seconds)?;
+        let interval =
+            Interval { x_start, v_start, dt, tolerance: self.settings.tolerance_at(t) };
+        let mut x = x_start.to_vec();
+        targets(&self.model.prescribed, t, &mut self.pull.target);
+        if !self.try_arrive(&mut x, record)? {
+            self.push_through(&interval, &mut x, record)?;
+        }
+        self.minimise(&interval, &mut x, record)?;
+        if self.settings.storage == Storage::F32 {
+            x.iter_mut().for_each(|p| *p = p.as_vec3().as_dvec3());
+        }
+        self.accept(&x, record)?;
+        let v = x.iter().zip(x_start).map(|(new, old)| (*new - *old) / dt).collect();
+        Ok((x, v))
+    }
+
+    /// Rows at the start of the step: they must be feasible; they give normal forces to friction and the pattern.
+    fn take_lag(&mut self, x: &[DVec3], times: &mut Times) -> Result<(), Failure> {
+        let mut near = Vec::new();
+        if let Some(collision) = &mut self.collision {
+            let smallest = collision.rows_anywhere(x, times)?;
+            if let Some(lost) = collision.lost(smallest) {
+                return Err(lost);
+            }
+            near = collision.near(x);
+        }
+        let none = Contacts::default();
+        let contacts = self.collision.as_ref().map_or(&none, |c| &c.contacts);
+        self.lagged.normal_force.clear();
+        self.lagged.normal_force.resize(contacts.rows.len(), 0.0);
+        self.lagged.slab_normal_force.clear();
+        self.lagged.slab_normal_force.resize(contacts.slabs.len(), 0.0);
+        for term in &self.model.terms {
+            term.publish(contacts, &mut self.lagged);
+        }
+        for term in &mut self.model.terms {
+            term.lag(contacts, &self.lagged);
+            term.refresh(contacts);
+        }
+        let begin = Instant::now();
+        self.system.reset_pattern(&self.model.terms, &near);
+        add(&mut times.assembly, begin.elapsed());
+        Ok(())
+    }
+
+    /// Moves kinematic vertices to their targets if the straight way there is free.
+    fn try_arrive(&mut self, x: &mut [DVec3], record: &mut StepRecord) -> Result<bool, Failure> {
+        if self.pull.vertices.is_empty() {
+            return Ok(true);
+        }
+        let way = self.pull.way(x);
+        let free = self.model.terms.iter().all(|term| term.max_step(x, &way) >= 1.0);
+        let free = free
+            && match &mut self.collision {
+                Some(collision) => collision.bound(x, &way, &mut record.seconds)?.0 >= 1.0,
+                None => true,
+            };
+        if free {
+            self.pull.arrive(x);
+        }
+        Ok(free)
+    }
+
+    /// Blocked motion: frees the kinematic vertices and pulls them until the rest of their way is free.
+    fn push_through(
+        &mut self,
+        interval: &Interval<'_>,
+        x: &mut Vec<DVec3>,
+        record: &mut StepRecord,
+    ) -> Result<(), Failure> {
+        let fixed: Vec<bool> = self.mobility.iter().map(|m| *m == Mobility::Fixed).collect();
+        let terms = &self.model.terms;
+        let near = self.collision.as_mut().map(|c| c.near(interval.x_start)).unwrap_or_default();
+        let moving = self.moving.get_or_insert_with(|| System::new(&fixed, terms));
+        moving.reset_pattern(terms, &near);
+        self.pull.multiplier.fill(DVec3::ZERO);
+        self.pull.stiffness = self.pull_stiffness(interval.dt);
+        let mut updates = 0;
+        let mut begun = false;
+        for _ in 0..self.settings.max_iterations {
+            let mut pull = std::mem::take(&mut self.pull);
+            let mut newton = self.newton(true, Some(&pull));
+            if !begun {
+                newton.begin(interval, x, record);
+                begun = true;
+            }
+            let progress = newton.iterate(interval, x, record);
+            if let Ok(Progress::Converged) = progress {
+                // As far as this pull goes: pull harder, by first-order multipliers and a stiffer spring.
+                pull.update_multipliers(x);
+                pull.stiffness *= 2.0;
+                updates += 1;
+                begun = false;
+            }
+            self.pull = pull;
+            progress?;
+            record.blocked_motion_iterations += 1;
+            if self.try_arrive(x, record)? {
+                return Ok(());
+            }
+            if updates == MULTIPLIER_UPDATES {
+                break;
+            }
+        }
+        Err(self.blocked(x, &mut record.seconds))
+    }
+
+    /// Stiff beside everything that the pulled vertices may push: the largest mass on the scale of the step, and contact.
+    fn pull_stiffness(&self, dt: f64) -> f64 {
+        let mass = self.model.world.bodies.iter().flat_map(|b| &b.mass).fold(0.0, |a, m| m.max(a));
+        let contact = self.model.contact.map_or(0.0, |c| c.parameters.stiffness);
+        100.0 * (mass / (dt * dt)).max(contact).max(f64::MIN_POSITIVE)
+    }
+
+    fn blocked(&mut self, x: &[DVec3], times: &mut Times) -> Failure {
+        let (remaining, k) = self.pull.remaining(x);
+        let pair = self.collision.as_mut().and_then(|collision| {
+            let smallest = collision.rows_anywhere(x, times).ok().flatten()?;
+            Some(collision.report(smallest))
+        });
+        let who = self.model.world.describe(self.pull.vertices[k]);
+        Failure::Blocked { who, remaining, pair }
+    }
+
+    /// Newton with the kinematic vertices fixed.
+    fn minimise(
+        &mut self,
+        interval: &Interval<'_>,
+        x: &mut Vec<DVec3>,
+        record: &mut StepRecord,
+    ) -> Result<(), Failure> {
+        let settings = self.settings.clone();
+        let mut newton = self.newton(false, None);
+        newton.begin(interval, x, record);
+        for _ in 0..settings.max_iterations {
+            if newton.iterate(interval, x, record)? == Progress::Converged {
+                record.energies = newton.energies();
+                return Ok(());
+            }
+        }
+        if settings.accept_exhausted {
+            record.energies = newton.energies();
+            return Ok(());
+        }
+        Err(Failure::Iterations {
+            iterations: settings.max_iterations,
+            direction: record.directions.last().copied().unwrap_or(f64::NAN),
+            tolerance: interval.tolerance,
+        })
+    }
+
+    fn newton<'s>(&'s mut self, moving: bool, pull: Option<&'s Pull>) -> Newton<'s> {
+        let (system, linear) = if moving {
+            let system = self.moving.as_mut().expect("made before it is used");
+            (system, &mut self.linear_moving)
+        } else {
+            (&mut self.system, &mut self.linear)
+        };
+        Newton {
+            terms: &mut self.model.terms,
+            collision: self.collision.as_mut(),
+            system,
+            linear,
+            backend: self.backend.as_mut(),
+            settings: &self.settings,
+            pull,
+            buffers: &mut self.buffers,
+        }
+    }
+
+    /// Last check of accepted positions, after rounding: finite, every gap positive.
+    fn accept(&mut self, x: &[DVec3], record: &mut StepRecord) -> Result<(), Failure> {
+        if let Some(v) = x.iter().position(|p| !p.is_finite()) {
+            return Err(Failure::Position(self.model.world.describe(v as u32)));
+        }
+        if let Some(collision) = &mut self.collision {
+            let smallest = collision.rows_anywhere(x, &mut record.seconds)?;
+            if let Some(lost) = collision.lost(smallest) {
+                return Err(lost);
+            }
+            record.smallest_gap = smallest.map(|gap| collision.report(gap));
+            record.active = collision.contacts.rows.len() + collision.contacts.slabs.len();
+            record.candidates = collision.candidate_count();
+        }
+        Ok(())
+    }
+
+    fn closest(&mut self, x: &[DVec3]) -> Option<PairReport> {
+        let collision = self.collision.as_mut()?;
+        let smallest = collision.rows_anywhere(x, &mut Times::default()).ok().flatten()?;
+        Some(collision.report(smallest))
+    }
+}
+
+/// Part of a step: `part` of `parts` equal ones, from time `from`. Whole numbers, so that two halves end exactly where
+/// the whole does.
+#[derive(Clone, Copy)]
+struct Span {
+    from: f64,
+    parts: u32,
+    part: u32,
+    dt: f64,
+}
+
+impl Span {
+    fn length(self) -> f64 {
+        self.dt / f64::from(self.parts)
+    }
+
+    fn end(self) -> f64 {
+        self.from + self.dt * (f64::from(self.part + 1) / f64::from(self.parts))
+    }
+
+    fn halves(self) -> [Self; 2] {
+        let half = Self { parts: 2 * self.parts, part: 2 * self.part, ..self };
+        [half, Self { part: half.part + 1, ..half }]
+    }
+}

@@ -1,0 +1,68 @@
+//! What must hold before the first step.
+
+use crate::model::State;
+use crate::record::{PairReport, Times};
+use crate::solver::Solver;
+use thiserror::Error;
+
+/// Why a start is refused. Nothing was written.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// Primitives intersect.
+    #[error("the start is invalid: {} pair{} intersect{}", .pairs.len(), if .pairs.len() == 1 { "" } else { "s" }, list(.pairs))]
+    Intersecting {
+        /// The pairs in words, all of them.
+        pairs: Vec<String>,
+    },
+    /// A gap is not positive.
+    #[error(
+        "the start is invalid: {0}; every gap must be positive (distance above min_gap, radii included): move the objects apart or lower `min_gap`"
+    )]
+    Gap(PairReport),
+    /// A position or velocity is not finite.
+    #[error("the start is invalid: {0}")]
+    NotFinite(String),
+}
+
+fn list(pairs: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = String::new();
+    for pair in pairs.iter().take(SHOWN) {
+        text += "\n  ";
+        text += pair;
+    }
+    if pairs.len() > SHOWN {
+        text += &format!("\n  ... and {} more", pairs.len() - SHOWN);
+    }
+    text
+}
+
+impl Solver {
+    /// Checks a start: finite, no intersecting pair by the independent checker, every gap positive.
+    pub fn check_start(&mut self, state: &State) -> Result<(), StartError> {
+        let finite = |v: &glam::DVec3| v.is_finite();
+        if let Some(v) = state.x.iter().position(|x| !finite(x)) {
+            let who = self.model().world.describe(v as u32);
+            return Err(StartError::NotFinite(format!("the position of {who} is not finite")));
+        }
+        if let Some(v) = state.v.iter().position(|v| !finite(v)) {
+            let who = self.model().world.describe(v as u32);
+            return Err(StartError::NotFinite(format!("the velocity of {who} is not finite")));
+        }
+        let Some(collision) = self.collision_mut() else { return Ok(()) };
+        let check = gusset_contact::IntersectionCheck::default();
+        let report = gusset_contact::intersections(&collision.mesh, &state.x, &check);
+        if !report.pairs.is_empty() {
+            let pairs = report.pairs.iter().map(|p| collision.mesh.describe(*p)).collect();
+            return Err(StartError::Intersecting { pairs });
+        }
+        let smallest = collision
+            .rows_anywhere(&state.x, &mut Times::default())
+            .map_err(|e| StartError::NotFinite(e.to_string()))?;
+        if collision.lost(smallest).is_some() {
+            let gap = smallest.expect("a lost gap is a gap");
+            return Err(StartError::Gap(collision.report(gap)));
+        }
+        Ok(())
+    }
+}
