@@ -4,7 +4,10 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use glam::DVec3;
-use gusset_output::{BodyInfo, Frames, PictureOptions, Role, contact_sheet, picture, spread};
+use gusset_output::{
+    BodyInfo, Frames, HtmlOptions, Phase, PictureOptions, Role, Table, contact_sheet, picture,
+    spread, write_html,
+};
 
 /// A cloth of `n` x `n` quads that hangs over a sphere at the origin and flutters, with loose spheres.
 fn demo(n: usize, frames: usize) -> Frames {
@@ -55,7 +58,10 @@ fn demo(n: usize, frames: usize) -> Frames {
         title: "demo".to_owned(),
         bodies: vec![cloth, balls, ball],
         times,
-        phases: Vec::new(),
+        phases: vec![
+            Phase { start: 0.0, name: "fall".into() },
+            Phase { start: 0.3, name: "hang".into() },
+        ],
         positions,
     }
 }
@@ -69,5 +75,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     options.dark = true;
     (options.width, options.height, options.samples) = (480, 320, 2);
     contact_sheet(&frames, &spread(61, 9), 3, &options)?.save_png(&folder.join("sheet.png"))?;
+    let mut probes = Table { columns: vec!["time [s]".into(), "lowest [m]".into()], rows: vec![] };
+    for (time, frame) in frames.times.iter().zip(&frames.positions) {
+        let lowest = frame[0].iter().map(|p| p.z).fold(f64::INFINITY, f64::min);
+        probes.rows.push(vec![*time, lowest]);
+    }
+    let html = HtmlOptions::default();
+    write_html(&frames, Some(&probes), None, &html, &folder.join("demo.html"))?;
     Ok(())
 }

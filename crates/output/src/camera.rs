@@ -71,25 +71,31 @@ impl Camera {
         let half_height = (field_of_view.to_radians() * 0.5).tan();
         let half_width = half_height * aspect;
         let mut distance = size;
-        // The middle of what is seen depends on the distance and the other way round: a few rounds settle it.
-        for _ in 0..4 {
-            let (mut tall, mut wide, mut need) = ([0.0_f64; 2], [0.0_f64; 2], size * 0.05);
+        // The middle of what is seen depends on the distance and the other way round: some rounds settle it.
+        for _ in 0..12 {
+            let (mut tall, mut wide) =
+                ([f64::INFINITY, f64::NEG_INFINITY], [f64::INFINITY, f64::NEG_INFINITY]);
             for (p, r) in points.iter().filter(|(p, _)| p.is_finite()) {
                 let d = *p - target;
                 let depth = (distance - d.dot(back)).max(distance * 0.05);
-                let (x, y, r) = (d.dot(right), d.dot(above), *r);
+                let (x, y) = (d.dot(right), d.dot(above));
                 wide = [wide[0].min((x - r) / depth), wide[1].max((x + r) / depth)];
                 tall = [tall[0].min((y - r) / depth), tall[1].max((y + r) / depth)];
-                need = need
-                    .max((x.abs() + r) / half_width + d.dot(back))
-                    .max((y.abs() + r) / half_height + d.dot(back));
             }
-            target += right * (0.5 * (wide[0] + wide[1]) * distance);
-            target += above * (0.5 * (tall[0] + tall[1]) * distance);
-            distance = need;
+            if wide[0] <= wide[1] {
+                target += right * (0.5 * (wide[0] + wide[1]) * distance);
+                target += above * (0.5 * (tall[0] + tall[1]) * distance);
+            }
+            distance = size * 0.05;
+            for (p, r) in points.iter().filter(|(p, _)| p.is_finite()) {
+                let d = *p - target;
+                let (x, y) = (d.dot(right).abs() + r, d.dot(above).abs() + r);
+                distance = distance.max((x / half_width).max(y / half_height) + d.dot(back));
+            }
         }
         let distance = distance * 1.16 / orbit.zoom.max(1e-3);
-        Camera { eye: target + back * distance, target, up: orbit.up, field_of_view }
+        // `above`, not the orbit's axis: seen from straight above the axis says nothing.
+        Camera { eye: target + back * distance, target, up: above, field_of_view }
     }
 
     /// The camera in single precision, positions relative to `origin`.

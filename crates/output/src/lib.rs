@@ -6,11 +6,13 @@
 //! ([`RunReader`]) or arrays in memory ([`Frames`]).
 
 mod body;
+mod bounds;
 mod camera;
 mod checkpoint;
 mod colour;
 mod error;
 mod font;
+mod html;
 mod image;
 mod light;
 pub mod npy;
@@ -25,6 +27,7 @@ pub use body::{BodyInfo, Frames, Phase, Plane, Precision, Role, RunInfo, Source}
 pub use camera::{Camera, Orbit};
 pub use checkpoint::Checkpoint;
 pub use error::{OutputError, Result};
+pub use html::{Gaps, HtmlOptions, HtmlReport, write_html};
 pub use image::Image;
 pub use picture::{ColourBy, PictureOptions, Scalars, contact_sheet, picture, spread};
 pub use run_folder::RunWriter;

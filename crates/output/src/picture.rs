@@ -4,6 +4,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use crate::body::{BodyInfo, Role, Source};
+use crate::bounds::{Bounds, focus, ground_height};
 use crate::camera::{Camera, Orbit, View};
 use crate::colour::{Rgb, to_srgb, viridis};
 use crate::error::{OutputError, Result};
@@ -225,26 +226,26 @@ impl Stage {
         let aspect = options.width as f64 / options.height as f64;
         let camera =
             options.camera.unwrap_or_else(|| Camera::framing(&seen, &options.orbit, aspect));
-        let (low, high) = bounds(&seen);
-        let origin = (low + high) * 0.5;
-        let size = (high - low).length().max(1e-9);
+        let mut boxes = vec![Bounds::EMPTY; bodies.len()];
+        for frame in frames {
+            for ((b, body), points) in boxes.iter_mut().zip(bodies).zip(frame) {
+                b.add(body, points);
+            }
+        }
+        let view = focus(bodies, &boxes);
+        let origin = view.centre();
+        let size = view.size().length().max(1e-9);
         // Obstacles cast shadows too, but a wide floor must not thin out the depth maps.
         let reach = (still.iter())
             .map(|(p, r)| (*p - origin).length() + r)
             .filter(|d| *d < size * 1.5)
             .fold(size * 0.55, f64::max);
-        let base = |points: &[(DVec3, f64)]| {
-            points.iter().map(|(p, r)| p.dot(up) - r).fold(f64::INFINITY, f64::min)
-        };
         let slab = bodies.iter().find_map(|b| (b.role == Role::Slab).then_some(b.plane).flatten());
         let ground = if let Some(plane) = slab {
             Some(((plane.point - origin).as_vec3(), plane.normal.as_vec3()))
-        } else if options.ground && !has_floor(bodies, &frames[0], up, &seen) {
-            let height = base(&seen).min(base(&still));
-            let point = origin + up * (height - origin.dot(up));
-            Some(((point - origin).as_vec3(), up.as_vec3()))
         } else {
-            None
+            let height = ground_height(bodies, &boxes, up).filter(|_| options.ground);
+            height.map(|height| ((up * (height - origin.dot(up))).as_vec3(), up.as_vec3()))
         };
         // The sun stands behind the camera's left shoulder.
         let sun = Orbit { azimuth: options.orbit.azimuth - 62.0, elevation: 52.0, zoom: 1.0, up };
@@ -288,37 +289,6 @@ impl Stage {
         });
         image
     }
-}
-
-fn bounds(points: &[(DVec3, f64)]) -> (DVec3, DVec3) {
-    let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-    for (p, r) in points.iter().filter(|(p, _)| p.is_finite()) {
-        low = low.min(*p - DVec3::splat(*r));
-        high = high.max(*p + DVec3::splat(*r));
-    }
-    if low.x > high.x { (DVec3::NEG_ONE, DVec3::ONE) } else { (low, high) }
-}
-
-/// Whether an obstacle is flat, wide and below what moves.
-fn has_floor(
-    bodies: &[BodyInfo],
-    positions: &[Vec<DVec3>],
-    up: DVec3,
-    seen: &[(DVec3, f64)],
-) -> bool {
-    let (low, high) = bounds(seen);
-    let across = (high - low).reject_from_normalized(up).length();
-    bodies.iter().zip(positions).any(|(body, points)| {
-        let points: Vec<(DVec3, f64)> = points.iter().map(|p| (*p, 0.0)).collect();
-        let (a, b) = bounds(&points);
-        let size = b - a;
-        let wide = size.reject_from_normalized(up).length();
-        body.role == Role::Obstacle
-            && !points.is_empty()
-            && size.dot(up).abs() < 0.05 * wide
-            && wide > 0.8 * across
-            && a.dot(up) <= low.dot(up) + 0.05 * across
-    })
 }
 
 /// Turns samples into pixels.

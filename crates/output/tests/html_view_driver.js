@@ -1,0 +1,66 @@
+// Drives the HTML view from inside the page; what it finds ends up as JSON in the title.
+const errors = [];
+addEventListener("error", (e) => errors.push(String(e.message)));
+addEventListener("unhandledrejection", (e) => errors.push(String(e.reason)));
+const plainError = console.error;
+console.error = (...parts) => (errors.push(parts.join(" ")), plainError(...parts));
+addEventListener("load", () => {
+  const result = { errors };
+  const text = (id) => document.getElementById(id).textContent;
+  try {
+    const g = window.gusset, canvas = document.getElementById("canvas");
+    const shot = () => canvas.toDataURL();
+    const press = (key) => document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    result.ready = g.ready;
+    result.frames = g.frames;
+    g.setFrame(0);
+    const first = shot();
+    const pixels = new Set();
+    const probe = document.createElement("canvas");
+    probe.width = probe.height = 64;
+    const c = probe.getContext("2d");
+    g.setFrame(0);
+    c.drawImage(canvas, 0, 0, 64, 64);
+    const data = c.getImageData(0, 0, 64, 64).data;
+    for (let i = 0; i < data.length; i += 4) pixels.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+    result.colours = pixels.size;
+    g.setFrame(g.frames - 1);
+    result.scrubbed = shot() !== first;
+    result.lastFrame = g.frame;
+    result.lastPhase = text("phase");
+    result.lastTime = text("time");
+    g.setFrame(0);
+    result.same = shot() === first;
+    const fields = [...document.getElementById("field").options].map((o) => o.value);
+    result.fields = fields;
+    result.coloured = fields.slice(1).every((f) => (g.colourBy(f), g.setFrame(3), true) && shot() !== first);
+    g.colourBy("");
+    const scrub = document.getElementById("scrub");
+    scrub.value = 5;
+    scrub.dispatchEvent(new Event("input"));
+    result.slider = g.frame;
+    press("ArrowRight");
+    press("ArrowRight");
+    press("ArrowLeft");
+    result.arrows = g.frame;
+    press(" ");
+    result.plays = g.playing;
+    press(" ");
+    result.pauses = !g.playing;
+    const hide = document.querySelector("#bodies input");
+    g.setFrame(0);
+    hide.click();
+    g.setFrame(0);
+    result.hidden = shot() !== first;
+    hide.click();
+    document.getElementById("wires").click();
+    g.setFrame(0);
+    result.lines = shot() !== first;
+    result.plots = document.querySelectorAll("#plots canvas").length;
+    document.getElementById("theme").click();
+    result.theme = document.documentElement.dataset.theme;
+  } catch (error) {
+    errors.push(String(error));
+  }
+  document.title = "RESULT" + JSON.stringify(result) + "END";
+});

@@ -1,0 +1,187 @@
+// Puts the page together: stage, scrub bar, panel, keys. Tests drive it through `window.gusset`.
+import { format, readRun } from "./data.js";
+import { Plots } from "./plots.js";
+import { Stage } from "./stage.js";
+
+const get = (id) => document.getElementById(id);
+const create = (tag, properties = {}, ...children) => {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+};
+
+function start() {
+  const run = readRun();
+  const last = run.times.length - 1;
+  const stage = new Stage(run, get("canvas"));
+  const state = { frame: 0, playing: false, rate: 1, clock: 0, field: "", ready: false };
+
+  const plots = run.probes
+    ? new Plots(get("plots"), run.probes, [run.times[0], run.times[last]], (t) => seek(t)) : null;
+  get("probes").hidden = !plots;
+
+  // Theme: the system's, until the button is pressed.
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  let dark = system.matches;
+  const applyTheme = () => {
+    document.documentElement.dataset.theme = dark ? "dark" : "light";
+    stage.background(getComputedStyle(document.documentElement).getPropertyValue("--stage").trim());
+    plots?.draw(run.times[state.frame]);
+  };
+  system.addEventListener("change", () => ((dark = system.matches), applyTheme()));
+  get("theme").onclick = () => ((dark = !dark), applyTheme());
+
+  function frameAt(time) {
+    let low = 0, high = last;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (run.times[middle] <= time + 1e-12) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  function setFrame(k, keepClock = false) {
+    state.frame = Math.min(last, Math.max(0, Math.round(Number(k) || 0)));
+    const time = run.times[state.frame];
+    if (!keepClock) state.clock = time;
+    stage.show(state.frame, state.field);
+    stage.render();
+    get("scrub").value = state.frame;
+    get("time").textContent = `${time.toFixed(3)} s`;
+    get("frame").textContent = `${state.frame * run.stride} / ${last * run.stride}`;
+    const phase = run.phases.filter((p) => p.start <= time + 1e-9).at(-1);
+    get("phase").textContent = phase ? phase.name : "";
+    plots?.draw(time);
+  }
+  const seek = (time) => (pause(), setFrame(frameAt(time)));
+
+  function play() {
+    if (last === 0) return;
+    if (state.frame >= last) setFrame(0);
+    state.playing = true;
+    state.wall = undefined;
+    get("play").textContent = "❚❚";
+    get("play").title = "Pause (space)";
+  }
+  function pause() {
+    state.playing = false;
+    get("play").textContent = "▶";
+    get("play").title = "Play (space)";
+  }
+  const toggle = () => (state.playing ? pause() : play());
+
+  get("scrub").max = last;
+  get("scrub").oninput = (e) => (pause(), setFrame(e.target.value));
+  get("play").onclick = toggle;
+  get("rate").onchange = (e) => (state.rate = Number(e.target.value));
+  get("home").onclick = () => stage.home();
+  get("wires").onchange = (e) => stage.wires(e.target.checked);
+  get("panel-toggle").onclick = () => {
+    document.body.classList.toggle("closed");
+    stage.resize();
+  };
+
+  run.bodies.forEach((body, i) => {
+    const box = create("input", { type: "checkbox", checked: true });
+    box.onchange = () => {
+      stage.parts[i].object.visible = box.checked;
+      stage.dirty = true;
+    };
+    const swatch = create("span", { className: "swatch" });
+    swatch.style.background = body.colour;
+    const count = body.vertices ? `${body.vertices}` : "";
+    get("bodies").append(create("label", {}, box, swatch, create("span", { textContent: body.name }),
+      create("small", { textContent: count })));
+  });
+
+  const select = get("field");
+  for (const field of run.fields) {
+    select.append(create("option", { value: field.name, textContent: field.name }));
+  }
+  select.parentElement.hidden = run.fields.length === 0;
+  const legend = () => {
+    const field = run.fields.find((f) => f.name === state.field);
+    get("legend").hidden = !field;
+    if (!field) return;
+    const stops = run.map.map((c) => `rgb(${c.join(",")})`);
+    if (field.reversed) stops.reverse();
+    get("bar").style.background = `linear-gradient(to right, ${stops.join(",")})`;
+    get("low").textContent = "0";
+    get("high").textContent = `${field.max > field.top ? "≥ " : ""}${format(field.top)} ${field.unit}`;
+    get("legend-name").textContent = field.name;
+  };
+  const colourBy = (name) => {
+    state.field = name;
+    select.value = name;
+    legend();
+    stage.show(state.frame, state.field);
+  };
+  select.onchange = () => colourBy(select.value);
+
+  addEventListener("keydown", (e) => {
+    if (e.target.matches("select") || e.ctrlKey || e.metaKey || e.altKey) return;
+    const jump = e.shiftKey ? 10 : 1;
+    const actions = {
+      " ": toggle,
+      ArrowRight: () => (pause(), setFrame(state.frame + jump)),
+      ArrowLeft: () => (pause(), setFrame(state.frame - jump)),
+      Home: () => (pause(), setFrame(0)),
+      End: () => (pause(), setFrame(last)),
+    };
+    const action = actions[e.key];
+    if (!action) return;
+    e.preventDefault();
+    e.target.blur?.();
+    action();
+  });
+  addEventListener("resize", () => (stage.resize(), plots?.draw(run.times[state.frame])));
+
+  function tick(now) {
+    requestAnimationFrame(tick);
+    if (state.playing) {
+      const passed = state.wall === undefined ? 0 : Math.min(0.25, (now - state.wall) / 1000);
+      state.wall = now;
+      state.clock += passed * state.rate;
+      const next = frameAt(state.clock);
+      if (state.clock > run.times[last] + 0.4) {
+        setFrame(0);
+      } else if (next !== state.frame) {
+        setFrame(next, true);
+      }
+    }
+    stage.controls.update();
+    if (stage.dirty) stage.render();
+  }
+
+  get("info").textContent = run.info;
+  stage.resize();
+  // A link may name where to start: view.html#frame=40&colour=speed&dark=1&lines=1
+  const link = new URLSearchParams(location.hash.slice(1));
+  if (link.has("dark")) dark = link.get("dark") !== "0";
+  applyTheme();
+  if (run.fields.some((f) => f.name === link.get("colour"))) state.field = link.get("colour");
+  if (link.get("lines") === "1") get("wires").click();
+  colourBy(state.field);
+  setFrame(Number(link.get("frame") ?? 0) / run.stride);
+  requestAnimationFrame(tick);
+  state.ready = true;
+  window.gusset = {
+    get frame() { return state.frame; },
+    frames: run.times.length,
+    setFrame,
+    get playing() { return state.playing; },
+    set playing(on) { on ? play() : pause(); },
+    colourBy,
+    get ready() { return state.ready; },
+  };
+}
+
+try {
+  start();
+} catch (error) {
+  get("failure").hidden = false;
+  get("failure").textContent =
+    `The view could not start: ${error.message}. It needs a browser with WebGL 2.`;
+  throw error;
+}
