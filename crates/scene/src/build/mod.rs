@@ -1,0 +1,14 @@
+//! From the words of a scene file to arrays.
+
+mod body;
+mod contact;
+mod energies;
+mod motion;
+mod shape;
+mod warnings;
+
+pub(crate) use body::{Built, bodies};
+pub(crate) use contact::{contact, spacing};
+pub(crate) use energies::{COMMON, Yard, energies};
+pub(crate) use motion::{refuse, resolve};
+pub(crate) use warnings::fast_motion;

@@ -1,0 +1,26 @@
+//! What a scene file can say, as types. Their fields are the keys; their comments are the documentation that the JSON
+//! schema and the editors show.
+
+mod angle;
+mod body;
+mod contact;
+mod material;
+mod output;
+mod probe;
+mod shape;
+mod solver;
+mod tagged;
+mod top;
+
+pub(crate) use angle::Angle;
+pub(crate) use body::{BodyConfig, Fixed, Move, RoleName, Rotate, Scale};
+pub(crate) use contact::{ContactConfig, StepBound, StiffnessOrAuto};
+pub(crate) use material::{MaterialConfig, MaterialRef, NamedMaterial};
+pub(crate) use output::OutputConfig;
+pub use output::Precision;
+pub(crate) use probe::{Axis, ProbeConfig};
+pub(crate) use shape::{GridOrigin, GridPattern, ShapeConfig};
+pub use solver::Backend;
+pub(crate) use solver::{LineSearchName, Linear, SolverConfig, StorageName};
+pub(crate) use tagged::{Tagged, tagged, with_kind};
+pub(crate) use top::Top;

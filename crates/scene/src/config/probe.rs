@@ -1,0 +1,182 @@
+//! `[[probe]]`: what is measured while a scene runs.
+
+use super::body::all;
+use super::tagged;
+use gusset_energy::Selection;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+tagged! {
+    /// A measurement, written at every step.
+    pub(crate) enum ProbeConfig {
+        /// Greatest minus least coordinate of a selection along an axis.
+        "extent" => Extent(Coordinates),
+        /// Mean coordinate of a selection along an axis.
+        "mean" => Mean(Coordinates),
+        /// Median coordinate of a selection along an axis.
+        "median" => Median(Coordinates),
+        /// Least coordinate of a selection along an axis.
+        "min" => Min(Coordinates),
+        /// Greatest coordinate of a selection along an axis.
+        "max" => Max(Coordinates),
+        /// Median coordinate of one selection minus mean coordinate of another: the height of a rim over a neck.
+        "height" => Height(Height),
+        /// Position of a vertex: three columns.
+        "position" => Position(VertexOf),
+        /// Distance between two vertices.
+        "distance" => Distance(Distance),
+        /// Angle between the two faces at an edge, 0 where they are in one plane.
+        "angle" => Angle(HingeAngle),
+        /// Greatest speed of a selection.
+        "speed" => Speed(Some),
+        /// Smallest gap between bodies.
+        "gap" => Gap(Between),
+        /// Momentum of a body, or of everything: three columns.
+        "momentum" => Momentum(Whole),
+        /// Angular momentum about the origin of a body, or of everything: three columns.
+        "angular-momentum" => AngularMomentum(Whole),
+        /// Energy: kinetic, or of a kind of energy, or the sum.
+        "energy" => Energy(EnergyOf),
+        /// Sum of the contact forces on a body: three columns.
+        "contact-force" => ContactForce(On),
+    }
+}
+
+/// A coordinate axis.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Axis {
+    /// x.
+    X,
+    /// y.
+    Y,
+    /// z.
+    Z,
+}
+
+/// One coordinate of some vertices.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Coordinates {
+    /// Unique name; heads the column.
+    pub(crate) name: String,
+    /// Whose vertices.
+    pub(crate) body: String,
+    /// Which vertices; all where absent.
+    #[serde(default = "all")]
+    pub(crate) vertices: Selection,
+    /// Which coordinate: "x", "y" or "z".
+    pub(crate) axis: Axis,
+}
+
+/// Median of one selection minus mean of another.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Height {
+    /// Unique name; heads the column.
+    pub(crate) name: String,
+    /// Whose vertices.
+    pub(crate) body: String,
+    /// The vertices whose median counts.
+    pub(crate) of: Selection,
+    /// The vertices whose mean is subtracted.
+    pub(crate) over: Selection,
+    /// Which coordinate: "x", "y" or "z".
+    pub(crate) axis: Axis,
+}
+
+/// A vertex of a body.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct VertexOf {
+    /// Unique name; heads the columns.
+    pub(crate) name: String,
+    /// Whose vertex.
+    pub(crate) body: String,
+    /// Which vertex.
+    pub(crate) vertex: u32,
+}
+
+/// Two vertices.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Distance {
+    /// Unique name; heads the column.
+    pub(crate) name: String,
+    /// The two bodies; the same one twice for a distance within a body.
+    pub(crate) bodies: [String; 2],
+    /// A vertex of each.
+    pub(crate) vertices: [u32; 2],
+}
+
+/// An edge with two faces.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HingeAngle {
+    /// Unique name; heads the column.
+    pub(crate) name: String,
+    /// Whose edge.
+    pub(crate) body: String,
+    /// The edge's two vertices.
+    pub(crate) edge: [u32; 2],
+}
+
+/// Some vertices.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Some {
+    /// Unique name; heads the column.
+    pub(crate) name: String,
+    /// Whose vertices; of all bodies where absent.
+    pub(crate) body: Option<String>,
+    /// Which vertices; all where absent.
+    #[serde(default = "all")]
+    pub(crate) vertices: Selection,
+}
+
+/// Two bodies.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Between {
+    /// Unique name; heads the column.
+    pub(crate) name: String,
+    /// One body for its gap to anything (itself too), two for the gap between them; all pairs where absent.
+    #[serde(default)]
+    pub(crate) between: Vec<String>,
+}
+
+/// A body, or everything.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Whole {
+    /// Unique name; heads the columns.
+    pub(crate) name: String,
+    /// Which body; all where absent.
+    pub(crate) body: Option<String>,
+}
+
+/// An energy.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EnergyOf {
+    /// Unique name; heads the column.
+    pub(crate) name: String,
+    /// "kinetic", "gravity" (0 at the origin), a kind of energy, or "total" (default): kinetic, gravity and all kinds
+    /// but inertia.
+    #[serde(default = "total")]
+    pub(crate) of: String,
+}
+
+fn total() -> String {
+    "total".to_owned()
+}
+
+/// A body that is touched.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct On {
+    /// Unique name; heads the columns.
+    pub(crate) name: String,
+    /// Which body.
+    pub(crate) body: String,
+}

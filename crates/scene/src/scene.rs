@@ -1,0 +1,530 @@
+//! A scene file from text to everything that a run needs.
+
+use crate::build::{self, Built, Yard};
+use crate::config::{
+    Backend, ContactConfig, LineSearchName, Linear, MaterialConfig, NamedMaterial, OutputConfig,
+    Precision, SolverConfig, StorageName, Top,
+};
+use crate::defaults;
+use crate::diagnostic::{Diagnostic, SceneError, Severity};
+use crate::document;
+use crate::probe::{Probes, probes};
+use crate::section::{Problems, Section, Value, kind_of};
+use crate::source::{Source, Sources};
+use glam::DVec3;
+use gusset_energy::registry;
+use gusset_mesh::{Body, MAX_VERTICES, Mobility, World};
+use gusset_solve::{LineSearch, Model, Prescribed, Settings, State, Storage};
+use gusset_system::Method;
+use gusset_units::{Acceleration, Units};
+use serde::Deserialize as _;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use toml::de::{DeTable, DeValue};
+
+/// A scene that can run. SI units throughout.
+pub struct Scene {
+    /// What it is.
+    pub title: String,
+    /// Units of the file.
+    pub units: Units,
+    /// Gravity [m/s^2].
+    pub gravity: DVec3,
+    /// Simulated time [s].
+    pub duration: f64,
+    /// Number of steps to there.
+    pub steps: u64,
+    /// Bodies, energies, contact.
+    pub model: Model,
+    /// Positions and velocities at the start.
+    pub state: State,
+    /// How each step is solved.
+    pub settings: Settings,
+    /// Where terms are evaluated.
+    pub backend: Backend,
+    /// What is written.
+    pub output: OutputPlan,
+    /// What is measured.
+    pub probes: Probes,
+    /// sRGB colour of each body, where the scene gives one.
+    pub colours: Vec<Option<[u8; 3]>>,
+    /// What may surprise.
+    pub warnings: Vec<Diagnostic>,
+    /// The scene as TOML with all overrides applied: reading it again gives this scene.
+    pub resolved: String,
+}
+
+/// What a run writes, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputPlan {
+    /// Steps from one frame to the next.
+    pub every: u64,
+    /// Precision of the positions in frames.
+    pub precision: Precision,
+    /// Steps from one checkpoint to the next.
+    pub checkpoint_every: u64,
+}
+
+/// Reads a scene file. `overrides` are `path=value` texts such as `solver.tolerance=1e-6` or
+/// `body.cloth.translate=[0, 0, 1]`.
+pub fn load(path: &Path, overrides: &[String]) -> Result<Scene, SceneError> {
+    let name = path.display().to_string();
+    let refuse = |message: String, help: &str| SceneError {
+        diagnostics: vec![Diagnostic {
+            severity: Severity::Error,
+            message,
+            source: Arc::new(Source { name: name.clone(), text: String::new() }),
+            span: None,
+            help: Some(help.to_owned()),
+        }],
+    };
+    let text = match std::fs::read(path) {
+        Ok(bytes) => String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            refuse(format!("the scene file is not UTF-8 text (byte {at})"), "save it as UTF-8")
+        })?,
+        Err(error) => {
+            return Err(refuse(
+                format!("the scene file can't be read: {error}"),
+                "give the path of a TOML file, like scenes/demo/drape.toml",
+            ));
+        }
+    };
+    let folder = path.parent().unwrap_or_else(|| Path::new(""));
+    read(&name, &text, folder, overrides)
+}
+
+/// Reads a scene from text. `name` is what messages call it; mesh files are looked for in `folder`.
+pub fn read(
+    name: &str,
+    text: &str,
+    folder: &Path,
+    overrides: &[String],
+) -> Result<Scene, SceneError> {
+    let mut sources = Sources::default();
+    sources.push(name, text);
+    let begins = document::add_overrides(&mut sources, overrides);
+    let mut problems = Problems::new(&sources);
+    let mut root = document::parse(text, &mut problems);
+    for (begin, text) in begins.into_iter().zip(overrides) {
+        document::apply(&mut root, text, begin, &mut problems);
+    }
+    // Nothing read from half a file means anything.
+    if problems.errors() == 0 {
+        let resolved = resolved(text, &root, folder, overrides);
+        let title = Path::new(name).file_stem().map_or("scene".into(), |s| s.to_string_lossy());
+        if let Some(parts) = assemble(root, text.len(), folder, &mut problems) {
+            let warnings = problems.into_diagnostics();
+            return Ok(Scene {
+                title: parts.title.unwrap_or_else(|| title.into_owned()),
+                warnings,
+                resolved,
+                ..parts.scene
+            });
+        }
+    }
+    Err(SceneError { diagnostics: problems.into_diagnostics() })
+}
+
+/// A scene but for what the file's name and text give.
+struct Parts {
+    title: Option<String>,
+    scene: Scene,
+}
+
+/// Sections of a scene file besides the keys at its top.
+pub(crate) const SECTIONS: [&str; 7] =
+    ["body", "material", "energy", "contact", "solver", "output", "probe"];
+
+fn assemble(
+    root: DeTable<'_>,
+    length: usize,
+    folder: &Path,
+    problems: &mut Problems<'_>,
+) -> Option<Parts> {
+    // The top has no header: errors about what is missing stand at the beginning of the file.
+    let mut top = Section { table: root, span: 0..0, what: "the scene".to_owned() };
+    let [bodies, materials, energies, probe_tables] =
+        ["body", "material", "energy", "probe"].map(|key| tables(&mut top, key, problems));
+    let [contact, solver, output] = ["contact", "solver", "output"].map(|key| {
+        let value = top.take(key)?;
+        Section::new(value, format!("[{key}]"), problems)
+    });
+    let units = units(&top);
+    let config: Option<Top> = top.read_beside(&SECTIONS, problems);
+    let dt = config.as_ref().map(|c| c.dt.si(&units)).filter(|dt| {
+        if *dt <= 0.0 {
+            let message = format!("`dt` is {dt} s; a time step must be above 0");
+            problems.error(&top.span_of("dt"), message);
+        }
+        *dt > 0.0
+    });
+    let gravity = config.as_ref().map_or_else(defaults::gravity, |c| c.gravity);
+    let gravity = DVec3::from_array(Acceleration::si_all(gravity, &units));
+
+    let materials = named_materials(materials, problems);
+    let names = body_names(&bodies, problems);
+    if bodies.is_empty() {
+        let help = "add a table: [[body]] with `name` and `shape`".to_owned();
+        problems.error_help(&(length..length), "the scene has no body", help);
+    }
+    let built = build::bodies(bodies, &materials, &units, folder, problems);
+    let world = world(&built, problems);
+    let nothing = World::default();
+
+    let contact = contact.and_then(|section| {
+        let config: ContactConfig = section.read(problems)?;
+        let settings = build::contact(
+            &config,
+            &section,
+            &units,
+            dt.unwrap_or(1.0),
+            gravity,
+            world.as_ref().unwrap_or(&nothing),
+            problems,
+        );
+        if let (Some(settings), Some(world)) = (&settings, &world) {
+            build::spacing(settings, &section, world, problems);
+        }
+        Some((config, section, settings))
+    });
+    let contact_settings = contact.as_ref().and_then(|c| c.2);
+    let yard = Yard {
+        registry: registry(),
+        world: world.as_ref(),
+        names: &names,
+        units: &units,
+        gravity,
+        contact: contact_settings.map(|c| c.parameters),
+        law: contact.as_ref().map(|c| c.0.law.as_str()),
+    };
+    let contact_span = contact.as_ref().map_or(0..0, |c| c.1.span_of("law"));
+    let terms = build::energies(energies, &built, &contact_span, &yard, problems);
+    let probes =
+        probes(probe_tables, world.as_ref(), &names, registry(), &units, gravity, problems);
+    let free = world.as_ref().map_or(0, free_vertices);
+    let solver = settings(solver, &units, dt.unwrap_or(1.0), free, problems);
+    let output = output_plan(output, &units, dt, problems);
+    let duration = config.as_ref().map_or(0.0, |c| c.duration.si(&units));
+    let steps = dt.map_or(0, |dt| steps(duration, dt, &top, problems));
+
+    if problems.errors() > 0 {
+        return None;
+    }
+    let (config, world, (settings, backend), output) = (config?, world?, solver?, output?);
+    let built: Vec<Built<'_>> = built.into_iter().flatten().collect();
+    build::fast_motion(&built, gravity, settings.dt, problems);
+    let prescribed = prescribed(&built, &world);
+    let colours = built.iter().map(|b| b.colour).collect();
+    let state = State::start(&world);
+    let model = Model { world, terms, prescribed, contact: contact_settings };
+    let scene = Scene {
+        title: String::new(),
+        units,
+        gravity,
+        duration,
+        steps,
+        model,
+        state,
+        settings,
+        backend,
+        output,
+        probes,
+        colours,
+        warnings: Vec::new(),
+        resolved: String::new(),
+    };
+    Some(Parts { title: config.title, scene })
+}
+
+/// The tables of a `[[key]]`.
+fn tables<'i>(
+    top: &mut Section<'i>,
+    key: &'static str,
+    problems: &mut Problems<'_>,
+) -> Vec<Section<'i>> {
+    let Some(value) = top.take(key) else { return Vec::new() };
+    let span = value.span();
+    match value.into_inner() {
+        DeValue::Array(list) => list
+            .into_iter()
+            .filter_map(|value: Value<'i>| {
+                let name = value
+                    .get_ref()
+                    .as_table()
+                    .and_then(|t| t.get("name")?.get_ref().as_str())
+                    .map_or_else(String::new, |name| format!(" `{name}`"));
+                Section::new(value, format!("[[{key}]]{name}"), problems)
+            })
+            .collect(),
+        other => {
+            let message = format!("`{key}` must be a list of tables, found {}", kind_of(&other));
+            problems.error_help(&span, message, format!("write its header as [[{key}]]"));
+            Vec::new()
+        }
+    }
+}
+
+/// The units of the file, whatever else may be wrong with it.
+fn units(top: &Section<'_>) -> Units {
+    let mut only = DeTable::new();
+    if let Some((key, value)) = top.table.get_key_value("units") {
+        only.insert(key.clone(), value.clone());
+    }
+    #[derive(serde::Deserialize)]
+    struct Only {
+        #[serde(default)]
+        units: Units,
+    }
+    Only::deserialize(top.deserializer(only)).map_or(Units::SI, |only| only.units)
+}
+
+fn named_materials(
+    tables: Vec<Section<'_>>,
+    problems: &mut Problems<'_>,
+) -> BTreeMap<String, MaterialConfig> {
+    let mut all = BTreeMap::new();
+    for section in tables {
+        let Some(material) = section.read::<NamedMaterial>(problems) else { continue };
+        let constants = material.constants();
+        for (key, message) in constants.senseless() {
+            problems.error(&section.span_of(key), message);
+        }
+        let name = material.name;
+        if all.insert(name.clone(), constants).is_some() {
+            problems.error(&section.span_of("name"), format!("two materials are called `{name}`"));
+        }
+    }
+    all
+}
+
+fn body_names(bodies: &[Section<'_>], problems: &mut Problems<'_>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for section in bodies {
+        let Some(name) = section.table.get("name").and_then(|v| v.get_ref().as_str()) else {
+            continue;
+        };
+        if names.iter().any(|n| n == name) {
+            problems.error(&section.span_of("name"), format!("two bodies are called `{name}`"));
+        }
+        if name.is_empty() {
+            problems.error(&section.span_of("name"), "a body's name can't be empty");
+        }
+        names.push(name.to_owned());
+    }
+    names
+}
+
+/// The world, where all bodies could be built.
+fn world(built: &[Option<Built<'_>>], problems: &mut Problems<'_>) -> Option<World> {
+    let bodies: Option<Vec<Body>> = built.iter().map(|b| Some(b.as_ref()?.body.clone())).collect();
+    let bodies = bodies?;
+    let count: u64 = bodies.iter().map(|b| b.vertex_count() as u64).sum();
+    if count > MAX_VERTICES {
+        let message =
+            format!("all bodies together have {count} vertices; {MAX_VERTICES} are possible");
+        problems.error(&(0..0), message);
+        return None;
+    }
+    Some(World::new(bodies))
+}
+
+fn free_vertices(world: &World) -> usize {
+    world.bodies.iter().flat_map(|b| &b.mobility).filter(|m| **m == Mobility::Free).count()
+}
+
+fn prescribed(built: &[Built<'_>], world: &World) -> Vec<Prescribed> {
+    let mut all = Vec::new();
+    for (b, body) in built.iter().zip(&world.bodies) {
+        for moving in &b.moving {
+            all.push(Prescribed {
+                vertices: moving.vertices.iter().map(|v| v + body.first).collect(),
+                start: moving.vertices.iter().map(|v| body.start[*v as usize]).collect(),
+                path: moving.path.clone(),
+            });
+        }
+    }
+    all
+}
+
+fn settings(
+    section: Option<Section<'_>>,
+    units: &Units,
+    dt: f64,
+    free: usize,
+    problems: &mut Problems<'_>,
+) -> Option<(Settings, Backend)> {
+    let errors = problems.errors();
+    let section = section.unwrap_or_else(|| Section {
+        table: DeTable::new(),
+        span: 0..0,
+        what: "[solver]".to_owned(),
+    });
+    let config: SolverConfig =
+        if section.table.is_empty() { SolverConfig::default() } else { section.read(problems)? };
+    if config.tolerance.is_some() && config.tolerance_speed.is_some() {
+        let message = "the tolerance is given as `tolerance` or as `tolerance_speed`, not both";
+        problems.error(&section.span_of("tolerance_speed"), message);
+    }
+    let speed = config.tolerance_speed.map_or(defaults::TOLERANCE_SPEED, |v| v.si(units));
+    let tolerance = config.tolerance.map_or(speed * dt, |t| t.si(units));
+    if tolerance <= 0.0 {
+        let key = if config.tolerance.is_some() { "tolerance" } else { "tolerance_speed" };
+        problems.error(&section.span_of(key), format!("`{key}` must be above 0"));
+    }
+    let schedule: Vec<(f64, f64)> =
+        config.phase.iter().map(|p| (p.from.si(units), p.tolerance.si(units))).collect();
+    if let Some(k) = schedule.windows(2).position(|p| p[1].0 <= p[0].0) {
+        let message = format!(
+            "phase {} begins at {} s, not after phase {k} at {} s; phases stand in order of time",
+            k + 1,
+            schedule[k + 1].0,
+            schedule[k].0
+        );
+        problems.error(&section.span_of("phase"), message);
+    }
+    if let Some((_, bad)) = schedule.iter().find(|p| p.1 <= 0.0) {
+        problems.error(
+            &section.span_of("phase"),
+            format!("a tolerance is {bad} m; it must be above 0"),
+        );
+    }
+    for (key, zero) in [
+        ("max_iterations", config.max_iterations == 0),
+        ("pcg_iterations", config.pcg_iterations == Some(0)),
+        ("pcg_tolerance", config.pcg_tolerance.is_some_and(|t| t <= 0.0 || !t.is_finite())),
+    ] {
+        if zero {
+            problems.error(&section.span_of(key), format!("`{key}` must be above 0"));
+        }
+    }
+    for key in ["pcg_tolerance", "pcg_iterations"] {
+        if section.has(key) && config.linear != Linear::Pcg {
+            let message = format!("`{key}` means nothing without `linear = \"pcg\"`");
+            problems.warn(&section.span_of(key), message, None);
+        }
+    }
+    let linear = match config.linear {
+        Linear::Auto if free <= defaults::DENSE_VERTICES => Method::Dense,
+        Linear::Auto | Linear::Cholesky => Method::Cholesky,
+        Linear::Dense => Method::Dense,
+        Linear::Pcg => Method::Pcg {
+            tolerance: config.pcg_tolerance.unwrap_or(defaults::PCG_TOLERANCE),
+            max_iterations: config.pcg_iterations.unwrap_or(defaults::PCG_ITERATIONS),
+        },
+    };
+    let settings = Settings {
+        dt,
+        tolerance,
+        tolerance_schedule: schedule,
+        max_iterations: config.max_iterations,
+        line_search: match config.line_search {
+            LineSearchName::Armijo => LineSearch::Armijo,
+            LineSearchName::Decrease => LineSearch::Decrease,
+        },
+        max_halvings: config.max_halvings,
+        max_subdivisions: config.subdivisions,
+        storage: match config.storage {
+            StorageName::F64 => Storage::F64,
+            StorageName::F32 => Storage::F32,
+        },
+        linear,
+        stop_before_update: config.stop_before_update,
+        accept_exhausted: config.accept_exhausted,
+    };
+    (problems.errors() == errors).then_some((settings, config.backend))
+}
+
+fn output_plan(
+    section: Option<Section<'_>>,
+    units: &Units,
+    dt: Option<f64>,
+    problems: &mut Problems<'_>,
+) -> Option<OutputPlan> {
+    let errors = problems.errors();
+    let section = section.unwrap_or_else(|| Section {
+        table: DeTable::new(),
+        span: 0..0,
+        what: "[output]".to_owned(),
+    });
+    let config: OutputConfig =
+        if section.table.is_empty() { OutputConfig::default() } else { section.read(problems)? };
+    let every = match (config.every, config.interval) {
+        (Some(_), Some(_)) => {
+            let message = "frames come `every` so many steps or at an `interval`, not both";
+            problems.error(&section.span_of("interval"), message);
+            0
+        }
+        (Some(every), None) => every,
+        (None, None) => defaults::frame_every(),
+        (None, Some(interval)) => {
+            let (interval, dt) = (interval.si(units), dt.unwrap_or(1.0));
+            let every = (interval / dt).round();
+            if every < 1.0 || (every * dt - interval).abs() > 1e-6 * dt {
+                let message =
+                    format!("`interval` is {interval} s, not a whole number of steps of {dt} s");
+                problems.error(&section.span_of("interval"), message);
+            }
+            every as u64
+        }
+    };
+    for (key, value) in [("every", every), ("checkpoint_every", config.checkpoint_every)] {
+        if value == 0 && problems.errors() == errors {
+            problems.error(&section.span_of(key), format!("`{key}` must be 1 or more"));
+        }
+    }
+    (problems.errors() == errors).then_some(OutputPlan {
+        every,
+        precision: config.precision,
+        checkpoint_every: config.checkpoint_every,
+    })
+}
+
+/// Number of steps to the end of the duration.
+fn steps(duration: f64, dt: f64, top: &Section<'_>, problems: &mut Problems<'_>) -> u64 {
+    let span = top.span_of("duration");
+    if duration < 0.0 {
+        problems.error(&span, format!("`duration` is {duration} s; it must be 0 or more"));
+        return 0;
+    }
+    let exact = duration / dt;
+    // Where a double no longer counts in ones.
+    if exact > 9e15 {
+        problems
+            .error(&span, format!("`duration` is {exact:.1e} steps of {dt} s: too many to count"));
+        return 0;
+    }
+    let whole = exact.round();
+    if (exact - whole).abs() <= 1e-6 * whole.max(1.0) {
+        return whole as u64;
+    }
+    let steps = exact.ceil();
+    let message = format!(
+        "`duration` is {exact:.3} steps of {dt} s; the run has {steps} and ends at {} s",
+        steps * dt
+    );
+    problems.warn(&span, message, None);
+    steps as u64
+}
+
+/// The scene as it is run: the file as it is where nothing changes it, else the table written back.
+fn resolved(text: &str, root: &DeTable<'_>, folder: &Path, overrides: &[String]) -> String {
+    let mut table = document::plain(root);
+    let mut changed = !overrides.is_empty();
+    let bodies = table.get_mut("body").and_then(toml::Value::as_array_mut);
+    for body in bodies.into_iter().flatten() {
+        let path = body.get_mut("shape").and_then(|shape| shape.get_mut("path"));
+        if let Some(toml::Value::String(path)) = path
+            && let Ok(absolute) = std::path::absolute(folder.join(&*path))
+        {
+            // The copy lies elsewhere, where a relative path would lead nowhere.
+            *path = absolute.display().to_string();
+            changed = true;
+        }
+    }
+    if !changed {
+        return text.to_owned();
+    }
+    toml::to_string(&table).unwrap_or_else(|_| text.to_owned())
+}

@@ -1,0 +1,114 @@
+//! JSON Schema of scene files, from the types that read them and the registry, so that editors complete and check them.
+
+use crate::build::COMMON;
+use crate::config::{
+    BodyConfig, ContactConfig, NamedMaterial, OutputConfig, ProbeConfig, SolverConfig, Top,
+    with_kind,
+};
+use gusset_energy::Registry;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+/// The schema of a whole scene file, with the kinds of energy that `registry` knows.
+pub fn schema(registry: &Registry) -> Value {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let mut root = Top::json_schema(&mut generator);
+    let sections = [
+        ("body", list::<BodyConfig>(&mut generator, "The bodies, each with a [[body]] header.")),
+        ("material", list::<NamedMaterial>(&mut generator, "Materials that bodies name.")),
+        ("contact", one::<ContactConfig>(&mut generator)),
+        ("solver", one::<SolverConfig>(&mut generator)),
+        ("output", one::<OutputConfig>(&mut generator)),
+        ("probe", list::<ProbeConfig>(&mut generator, "What is measured after every step.")),
+    ];
+    let mut definitions: Map<String, Value> = generator.take_definitions(true);
+    let kinds: Vec<Value> = registry
+        .iter()
+        .map(|kind| energy(kind.name, kind.about, (kind.schema)(), &mut definitions))
+        .collect();
+    let energies = json!({
+        "type": "array",
+        "description": "Energies besides inertia, which every body has, and contact.",
+        "items": { "oneOf": kinds },
+    });
+
+    let object = root.ensure_object();
+    if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+        for (name, section) in sections {
+            properties.insert(name.to_owned(), section);
+        }
+        properties.insert("energy".to_owned(), energies);
+    }
+    object.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+    object.insert("title".to_owned(), json!("Gusset scene"));
+    object.insert("description".to_owned(), json!("A scene file of Gusset, in TOML."));
+    object.insert("$defs".to_owned(), Value::Object(definitions));
+    root.into()
+}
+
+fn one<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
+    generator.subschema_for::<T>().into()
+}
+
+fn list<T: JsonSchema>(generator: &mut SchemaGenerator, about: &str) -> Value {
+    let items = generator.subschema_for::<T>();
+    json!({ "type": "array", "description": about, "items": items })
+}
+
+/// The schema of a kind's `[[energy]]` table. Its definitions move to the scene's.
+fn energy(name: &str, about: &str, schema: Schema, definitions: &mut Map<String, Value>) -> Value {
+    let mut schema = with_kind(schema, name, about);
+    let object = schema.ensure_object();
+    object.remove("$schema");
+    if let Some(Value::Object(own)) = object.remove("$defs") {
+        // Types that several kinds share have one name and one text; another text under that name is another type.
+        let mut renamed = Vec::new();
+        for (key, value) in own {
+            match definitions.get(&key) {
+                Some(present) if *present == value => {}
+                Some(_) => renamed.push((key.clone(), format!("{name}-{key}"), value)),
+                None => {
+                    definitions.insert(key, value);
+                }
+            }
+        }
+        let names: Vec<(String, String)> = renamed
+            .iter()
+            .map(|(old, new, _)| (format!("#/$defs/{old}"), format!("#/$defs/{new}")))
+            .collect();
+        for (_, new, mut value) in renamed {
+            rename(&mut value, &names);
+            definitions.insert(new, value);
+        }
+        for value in object.values_mut() {
+            rename(value, &names);
+        }
+    }
+    let text = |about: &str| json!({ "type": "string", "description": about });
+    if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+        let [_, body, label] = COMMON;
+        properties.insert(body.to_owned(), text("Name of the body that it acts on."));
+        properties.insert(label.to_owned(), text("What messages call it."));
+    }
+    schema.into()
+}
+
+fn rename(value: &mut Value, names: &[(String, String)]) {
+    match value {
+        Value::Object(object) => {
+            for (key, value) in object {
+                match value {
+                    Value::String(reference) if key == "$ref" => {
+                        if let Some((_, new)) = names.iter().find(|(old, _)| old == reference) {
+                            new.clone_into(reference);
+                        }
+                    }
+                    other => rename(other, names),
+                }
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|value| rename(value, names)),
+        _ => {}
+    }
+}
