@@ -40,6 +40,10 @@ pub trait Scalar:
     #[must_use]
     fn ln(self) -> Self;
 
+    /// Natural logarithm of `1 + self`, without the loss of digits near 0: strain energies compare values there.
+    #[must_use]
+    fn ln_1p(self) -> Self;
+
     /// Exponential.
     #[must_use]
     fn exp(self) -> Self;
@@ -112,6 +116,11 @@ impl Scalar for f64 {
     #[inline(always)]
     fn ln(self) -> Self {
         f64::ln(self)
+    }
+
+    #[inline(always)]
+    fn ln_1p(self) -> Self {
+        f64::ln_1p(self)
     }
 
     #[inline(always)]

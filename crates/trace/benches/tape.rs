@@ -21,7 +21,7 @@ fn all<E: Sample>(graph: &Graph) -> Vec<Sym<'_>> {
     let inputs = graph.inputs(E::inputs() as u32);
     let energy = E::of(&inputs);
     let gradient = graph.gradient(energy, &inputs[..E::dofs()]);
-    let hessian = graph.hessian(&gradient, &inputs[..E::dofs()]);
+    let hessian = graph.hessian(energy, &inputs[..E::dofs()]);
     [&[energy], &gradient[..], &hessian[..]].concat()
 }
 

@@ -12,7 +12,7 @@ impl Graph {
     /// multiplied by one or zero, so that an infinity in the other side stays there.
     pub fn gradient<'g>(&'g self, output: Sym<'g>, inputs: &[Sym<'g>]) -> Vec<Sym<'g>> {
         let (output, inputs) = (output.id_in(self), self.ids(inputs));
-        let gradient = Reverse::sweep(&mut self.nodes_mut(), output, &inputs);
+        let gradient = reverse(&mut self.nodes_mut(), output, &inputs);
         gradient.into_iter().map(|id| self.symbol(id)).collect()
     }
 
@@ -23,27 +23,27 @@ impl Graph {
         tangents.into_iter().map(|id| self.symbol(id)).collect()
     }
 
-    /// Upper triangle, row by row (`(0,0) (0,1) .. (0,n-1) (1,1) ..`), of the derivative of `gradient` by `inputs`.
+    /// Upper triangle, row by row (`(0,0) (0,1) .. (0,n-1) (1,1) ..`), of the second derivatives of `output` by `inputs`.
     ///
-    /// `gradient` is the one [`Graph::gradient`] gave for the same inputs: its derivative is symmetric, so that the lower
-    /// triangle is never formed.
-    pub fn hessian<'g>(&'g self, gradient: &[Sym<'g>], inputs: &[Sym<'g>]) -> Vec<Sym<'g>> {
-        let n = inputs.len();
-        assert_eq!(gradient.len(), n, "a Hessian is square: as many inputs as gradient entries");
-        let mut upper = vec![Sym::Lit(0.0); n * (n + 1) / 2];
-        for (column, &input) in inputs.iter().enumerate() {
-            let entries = self.tangent(&gradient[..=column], input);
-            for (row, entry) in entries.into_iter().enumerate() {
-                upper[packed(n, row, column)] = entry;
-            }
-        }
-        upper
+    /// An element is rarely a function of `n` independent coordinates: most depend on differences of positions, or on a few
+    /// combinations of them. The derivative is taken in the space where the function stops being affine, by forward mode over
+    /// the reverse sweep, and carried back by the chain rule `A^T H A`; of the candidate spaces the one with the fewest
+    /// operations is chosen. Entries agree with those of [`Graph::tangent`] up to rounding.
+    pub fn hessian<'g>(&'g self, output: Sym<'g>, inputs: &[Sym<'g>]) -> Vec<Sym<'g>> {
+        let (output, inputs) = (output.id_in(self), self.ids(inputs));
+        let upper = crate::affine::hessian(&mut self.nodes_mut(), output, &inputs);
+        upper.into_iter().map(|id| self.symbol(id)).collect()
     }
 }
 
 /// Place of entry `(row, column)`, `row <= column`, in a row-by-row upper triangle of an `n` by `n` matrix.
-fn packed(n: usize, row: usize, column: usize) -> usize {
+pub(crate) fn packed(n: usize, row: usize, column: usize) -> usize {
     row * (2 * n - row + 1) / 2 + (column - row)
+}
+
+/// Derivatives of `output` by each of `inputs`.
+pub(crate) fn reverse(nodes: &mut Nodes, output: Id, inputs: &[Id]) -> Vec<Id> {
+    Reverse::sweep(nodes, output, inputs)
 }
 
 /// Index of a set of conditions in [`Reverse::guards`]; 0 is the empty set.
@@ -198,6 +198,11 @@ fn slope(nodes: &mut Nodes, op: Unary, x: Id, y: Id) -> Id {
             nodes.mul(recip, half)
         }
         Unary::Ln => nodes.recip(x),
+        Unary::Ln1p => {
+            let one = nodes.lit(1.0);
+            let sum = nodes.add(x, one);
+            nodes.recip(sum)
+        }
         Unary::Exp => y,
         Unary::Sin => nodes.unary(Unary::Cos, x),
         Unary::Cos => {
@@ -222,8 +227,8 @@ fn atan2_slopes(nodes: &mut Nodes, y: Id, x: Id) -> (Id, Id) {
     (nodes.mul(x, recip), nodes.mul(y, recip))
 }
 
-/// Derivatives of `outputs` along `input`.
-fn forward(nodes: &mut Nodes, outputs: &[Id], input: Id) -> Vec<Id> {
+/// Derivatives of `outputs` by `input`.
+pub(crate) fn forward(nodes: &mut Nodes, outputs: &[Id], input: Id) -> Vec<Id> {
     let live = nodes.live(outputs);
     let zero = nodes.lit(0.0);
     // A node has a tangent only if it depends on the input; no tangent is a zero that costs nothing.
@@ -238,6 +243,19 @@ fn forward(nodes: &mut Nodes, outputs: &[Id], input: Id) -> Vec<Id> {
         }
     }
     outputs.iter().map(|&output| tangents[output as usize].unwrap_or(zero)).collect()
+}
+
+/// Upper triangle, row by row, of the derivative of `gradient` by `inputs`.
+pub(crate) fn second(nodes: &mut Nodes, gradient: &[Id], inputs: &[Id]) -> Vec<Id> {
+    let n = inputs.len();
+    let mut upper = vec![0; n * (n + 1) / 2];
+    for (column, &input) in inputs.iter().enumerate() {
+        let entries = forward(nodes, &gradient[..=column], input);
+        for (row, entry) in entries.into_iter().enumerate() {
+            upper[packed(n, row, column)] = entry;
+        }
+    }
+    upper
 }
 
 fn tangent_of(nodes: &mut Nodes, tangents: &[Option<Id>], id: Id) -> Option<Id> {

@@ -118,6 +118,12 @@ impl<const N: usize> Scalar for Jet<N> {
         self.chain([x.ln(), 1.0 / x, -1.0 / (x * x)])
     }
 
+    fn ln_1p(self) -> Self {
+        let x = self.value;
+        let r = 1.0 / (1.0 + x);
+        self.chain([x.ln_1p(), r, -r * r])
+    }
+
     fn exp(self) -> Self {
         self.chain([self.value.exp(); 3])
     }

@@ -21,7 +21,7 @@
 //! let v = graph.inputs(7);
 //! let energy = spring(Vec3::new(v[0], v[1], v[2]), Vec3::new(v[3], v[4], v[5]), v[6]);
 //! let gradient = graph.gradient(energy, &v[..6]);
-//! let hessian = graph.hessian(&gradient, &v[..6]); // upper triangle, row by row
+//! let hessian = graph.hessian(energy, &v[..6]); // upper triangle, row by row
 //! assert_eq!((gradient.len(), hessian.len()), (6, 21));
 //!
 //! let tape = Tape::new(&graph, &[&[energy], &gradient[..], &hessian[..]].concat());
@@ -32,6 +32,7 @@
 //! assert_eq!(outputs[2], [-1.0; LANES]);
 //! ```
 
+mod affine;
 mod diff;
 mod glsl;
 mod graph;

@@ -80,6 +80,7 @@ impl<'n> Fusion<'n> {
                 (Unary::Abs, _) => (Op::Abs, vec![x]),
                 (Unary::Sqrt, _) => (Op::Sqrt, vec![x]),
                 (Unary::Ln, _) => (Op::Ln, vec![x]),
+                (Unary::Ln1p, _) => (Op::Ln1p, vec![x]),
                 (Unary::Exp, _) => (Op::Exp, vec![x]),
                 (Unary::Sin, _) => (Op::Sin, vec![x]),
                 (Unary::Cos, _) => (Op::Cos, vec![x]),

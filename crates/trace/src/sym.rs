@@ -81,6 +81,10 @@ impl Scalar for Sym<'_> {
         self.unary(Unary::Ln)
     }
 
+    fn ln_1p(self) -> Self {
+        self.unary(Unary::Ln1p)
+    }
+
     fn exp(self) -> Self {
         self.unary(Unary::Exp)
     }
