@@ -8,7 +8,7 @@ use crate::psd::project;
 use crate::term::{Lagged, StepState, Term, VertexBlock, Want, block_count, block_index};
 use crate::vertex::Incidence;
 use glam::DVec3;
-use gusset_scalar::{Mat3, Vec3};
+use gusset_scalar::Mat3;
 use rayon::prelude::*;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
@@ -340,26 +340,26 @@ impl<E: Element<N>, const N: usize> Term for Batch<E, N> {
             hessian.fill(0.0);
             return;
         }
-        let run = |scratch: &mut Scratch, chunk: usize, gradient: &mut [f64], hessian: &mut [f64]| {
-            if E::CLOSED_FORM && want == Want::Hessian {
-                self.eval_closed(at, chunk * CHUNK, gradient, hessian);
-            } else {
-                self.eval_traced(at, want, chunk * CHUNK, gradient, hessian, scratch);
-            }
-        };
+        let run =
+            |scratch: &mut Scratch, chunk: usize, gradient: &mut [f64], hessian: &mut [f64]| {
+                if E::CLOSED_FORM && want == Want::Hessian {
+                    self.eval_closed(at, chunk * CHUNK, gradient, hessian);
+                } else {
+                    self.eval_traced(at, want, chunk * CHUNK, gradient, hessian, scratch);
+                }
+            };
         if want == Want::Gradient {
             gradient
                 .par_chunks_mut(g)
                 .enumerate()
                 .for_each_init(Scratch::default, |s, (c, gradient)| run(s, c, gradient, &mut []));
         } else {
-            gradient
-                .par_chunks_mut(g)
-                .zip(hessian.par_chunks_mut(h))
-                .enumerate()
-                .for_each_init(Scratch::default, |s, (c, (gradient, hessian))| {
+            gradient.par_chunks_mut(g).zip(hessian.par_chunks_mut(h)).enumerate().for_each_init(
+                Scratch::default,
+                |s, (c, (gradient, hessian))| {
                     run(s, c, gradient, hessian);
-                });
+                },
+            );
         }
     }
 

@@ -201,9 +201,13 @@ impl<E: Element<N>, const N: usize> Stencil<E, N> {
         at
     }
 
-    /// Smallest distance between two points of the stencil: the scale of differences.
+    /// Smallest distance between two points of the stencil, or of a single point from its start: the scale of
+    /// differences.
     fn size(&self) -> f64 {
         let mut size = f64::INFINITY;
+        if N == 1 && self.at.x != self.at.x_start {
+            size = (self.at.x[0] - self.at.x_start[0]).norm();
+        }
         for i in 0..N {
             for j in i + 1..N {
                 let d = (self.at.x[i] - self.at.x[j]).norm();
@@ -316,10 +320,8 @@ impl<E: Element<N>, const N: usize> Stencil<E, N> {
         );
         let points = self.at.x.map(|p| DVec3::new(p.x, p.y, p.z));
         let arm = points.iter().fold(0.0_f64, |a, p| a.max((*p - points[0]).length()));
-        let torque = points
-            .iter()
-            .zip(&force)
-            .fold(DVec3::ZERO, |a, (p, f)| a + (*p - points[0]).cross(*f));
+        let torque =
+            points.iter().zip(&force).fold(DVec3::ZERO, |a, (p, f)| a + (*p - points[0]).cross(*f));
         assert!(
             torque.length() <= 1e-12 * largest * arm,
             "state {k}: torques sum to {torque}, with a largest force of {largest} at {arm}"

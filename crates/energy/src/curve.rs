@@ -132,7 +132,10 @@ impl Window {
         if from < until {
             return Ok(Self { from, until });
         }
-        Err(BuildError::value(key, format!("it ends at {until} s, not after its start at {from} s")))
+        Err(BuildError::value(
+            key,
+            format!("it ends at {until} s, not after its start at {from} s"),
+        ))
     }
 
     /// From a time [s] on.
@@ -182,10 +185,14 @@ mod tests {
     #[test]
     fn a_window_holds_for_the_steps_that_end_in_it() {
         let window =
-            Window::new(Some(Time::new_si(0.5)), Some(Time::new_si(2.0)), &Units::SI, "until").unwrap();
+            Window::new(Some(Time::new_si(0.5)), Some(Time::new_si(2.0)), &Units::SI, "until")
+                .unwrap();
         let dt = 1.0 / 240.0;
         let holds: Vec<bool> = [120, 121, 480, 481].map(|n| window.holds(f64::from(n) * dt)).into();
         assert_eq!(holds, [false, true, true, false]);
-        assert!(Window::new(Some(Time::new_si(2.0)), Some(Time::new_si(2.0)), &Units::SI, "until").is_err());
+        assert!(
+            Window::new(Some(Time::new_si(2.0)), Some(Time::new_si(2.0)), &Units::SI, "until")
+                .is_err()
+        );
     }
 }

@@ -85,7 +85,8 @@ impl Path {
     pub fn at(&self, t: f64, point: DVec3) -> DVec3 {
         let [x, y, z, angle] = self.curve.at(t);
         let arm = point - self.pivot;
-        let turned = if angle == 0.0 { arm } else { DQuat::from_axis_angle(self.axis, angle) * arm };
+        let turned =
+            if angle == 0.0 { arm } else { DQuat::from_axis_angle(self.axis, angle) * arm };
         self.pivot + turned + DVec3::new(x, y, z)
     }
 }

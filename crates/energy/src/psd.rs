@@ -50,7 +50,11 @@ where
     Const<D>: nalgebra::DimSub<nalgebra::U1> + nalgebra::DimName,
     nalgebra::DefaultAllocator: nalgebra::allocator::Allocator<Const<D>>
         + nalgebra::allocator::Allocator<nalgebra::DimDiff<Const<D>, nalgebra::U1>>
-        + nalgebra::allocator::Allocator<Const<D>, Const<D>, Buffer<f64> = nalgebra::ArrayStorage<f64, D, D>>,
+        + nalgebra::allocator::Allocator<
+            Const<D>,
+            Const<D>,
+            Buffer<f64> = nalgebra::ArrayStorage<f64, D, D>,
+        >,
 {
     let mut matrix = SMatrix::<f64, D, D>::zeros();
     entries(arity, |r, c, k| {
@@ -80,6 +84,7 @@ fn project_any(blocks: &mut [f64], arity: usize, psd: Psd) {
     }
     let eigen = matrix.symmetric_eigen();
     let values = eigen.eigenvalues.map(|v| mended(v, psd));
-    let result = &eigen.eigenvectors * DMatrix::from_diagonal(&values) * eigen.eigenvectors.transpose();
+    let result =
+        &eigen.eigenvectors * DMatrix::from_diagonal(&values) * eigen.eigenvectors.transpose();
     entries(arity, |r, c, k| blocks[k] = 0.5 * (result[(r, c)] + result[(c, r)]));
 }

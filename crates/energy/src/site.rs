@@ -4,7 +4,7 @@ use crate::batch::Batch;
 use crate::element::{Element, Fields};
 use crate::term::Term;
 use glam::DVec3;
-use gusset_mesh::{Body, World};
+use gusset_mesh::{Body, MaterialError, World};
 use gusset_units::Units;
 
 /// Why an energy can't be built.
@@ -46,6 +46,12 @@ impl std::fmt::Display for BuildError {
 }
 
 impl std::error::Error for BuildError {}
+
+impl From<MaterialError> for BuildError {
+    fn from(error: MaterialError) -> Self {
+        Self::Other(error.to_string())
+    }
+}
 
 /// What contact terms share, from the scene's `[contact]`; SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,7 +97,10 @@ impl<'a> Site<'a> {
     /// Contact parameters; an error where the scene has no `[contact]`.
     pub fn contact(&self) -> Result<ContactParameters, BuildError> {
         self.contact.ok_or_else(|| {
-            BuildError::other(format!("`{}` needs the scene to have a `[contact]` table", self.kind))
+            BuildError::other(format!(
+                "`{}` needs the scene to have a `[contact]` table",
+                self.kind
+            ))
         })
     }
 

@@ -1,0 +1,150 @@
+//! Bending of a film at its interior edges:
+//!
+//! ```text
+//! E = 1/2 k wrap(theta - theta0)^2
+//! ```
+//!
+//! with the signed angle `theta` between the two faces at the edge, its value `theta0` at rest and
+//! `wrap(t) = atan2(sin t, cos t)`, so that an angle on the far side of pi is as near as it looks. (Grinspun, Hirani,
+//! Desbrun and Schroeder, "Discrete shells", 2003; bag article, section 4.)
+//!
+//! A hinge has the opposite vertices a and b and the edge from c to d. With `e = d - c`, `L = |e|`,
+//! `n1 = (c-a) x (d-a)` and `n2 = (d-b) x (c-b)`, the angle is `atan2((n1 x n2).e/L, n1.n2)` and its gradient is
+//!
+//! ```text
+//! g_a = -L n1/|n1|^2                    s = (a-c).e/L^2
+//! g_b = -L n2/|n2|^2                    t = (b-c).e/L^2
+//! g_c = -(1-s) g_a - (1-t) g_b
+//! g_d = -s g_a - t g_b
+//! ```
+//!
+//! (Tamstorf and Grinspun, "Discrete bending forces and their Jacobians", 2013.) The assembled Hessian is
+//! Gauss-Newton's, `k g g^T`.
+
+mod stiffness;
+
+use gusset_energy::{
+    At, Blocks, BuildError, Element, Energy, Scalar, Site, Terms, Vec3, fields, register, vec3,
+};
+use gusset_units::{Bending, Force};
+pub use stiffness::Law;
+
+/// Bending of a film at its interior edges.
+#[derive(Debug, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hinge {
+    /// Stiffness `k` of every hinge, whatever its shape.
+    #[serde(default)]
+    stiffness: Option<Bending>,
+    /// Stiffness of a hinge per length of its edge: `k` is this times the rest length.
+    #[serde(default)]
+    per_length: Option<Force>,
+    /// Bending stiffness `D` of the film; from the material, `E h^3/(12 (1-nu^2))`, when nothing is given.
+    #[serde(default)]
+    bending: Option<Bending>,
+    /// How `k` follows from `D`.
+    #[serde(default)]
+    law: Law,
+    /// Angle that a hinge has at rest.
+    #[serde(default)]
+    rest: Rest,
+}
+
+/// Rest angles of hinges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rest {
+    /// No angle: the film is flat at rest.
+    #[default]
+    Flat,
+    /// The angle of the body's rest positions.
+    Reference,
+}
+
+fields! {
+    /// An interior edge with its two faces.
+    pub struct Edge<S> {
+        /// `k` [N m].
+        pub stiffness: S,
+        /// Cosine of the rest angle.
+        pub rest_cos: S,
+        /// Sine of the rest angle.
+        pub rest_sin: S,
+    }
+}
+
+/// Sine and cosine of the angle between the faces, both times `|n1| |n2|`.
+#[inline(always)]
+fn angle<S: Scalar>(e: Vec3<S>, n1: Vec3<S>, n2: Vec3<S>) -> [S; 2] {
+    [n1.cross(n2).dot(e) / e.norm(), n1.dot(n2)]
+}
+
+/// The angle away from rest, in (-pi, pi].
+#[inline(always)]
+fn bend<S: Scalar>([sin, cos]: [S; 2], p: &Edge<S>) -> S {
+    (sin * p.rest_cos - cos * p.rest_sin).atan2(cos * p.rest_cos + sin * p.rest_sin)
+}
+
+impl Element<4> for Hinge {
+    type Params<S: Scalar> = Edge<S>;
+    const CLOSED_FORM: bool = true;
+
+    fn energy<S: Scalar>(at: &At<S, 4>, p: &Edge<S>) -> S {
+        let [a, b, c, d] = at.x;
+        let (n1, n2) = ((c - a).cross(d - a), (d - b).cross(c - b));
+        p.stiffness * bend(angle(d - c, n1, n2), p).square() * 0.5
+    }
+
+    #[inline]
+    fn closed_form(at: &At<f64, 4>, p: &Edge<f64>, out: &mut Blocks<4>) {
+        let [a, b, c, d] = at.x;
+        let e = d - c;
+        let (n1, n2) = ((c - a).cross(d - a), (d - b).cross(c - b));
+        let bend = bend(angle(e, n1, n2), p);
+
+        let squared = e.norm_squared();
+        let length = squared.sqrt();
+        let (s, t) = ((a - c).dot(e) / squared, (b - c).dot(e) / squared);
+        let ga = n1 * (-length / n1.norm_squared());
+        let gb = n2 * (-length / n2.norm_squared());
+        let g = [ga, gb, ga * (s - 1.0) + gb * (t - 1.0), -(ga * s + gb * t)];
+        for i in 0..4 {
+            let stiff = g[i] * p.stiffness;
+            out.gradient[i] = stiff * bend;
+            for j in i..4 {
+                out.hessian[i][j] = stiff.outer(g[j]);
+            }
+        }
+    }
+}
+
+impl Energy for Hinge {
+    const KIND: &'static str = "hinge";
+    const ABOUT: &'static str = "Bending of a film at its interior edges";
+
+    fn build(self, site: &Site<'_>, out: &mut Terms) -> Result<(), BuildError> {
+        let body = site.body()?;
+        let stiffness = self.stiffness(site)?;
+        let rest = |hinge: &gusset_mesh::Hinge| match self.rest {
+            Rest::Flat => (1.0, 0.0),
+            Rest::Reference => {
+                let [a, b, c, d] = hinge.vertices().map(|v| vec3(body.rest[v as usize]));
+                let (n1, n2) = ((c - a).cross(d - a), (d - b).cross(c - b));
+                let [sin, cos] = angle(d - c, n1, n2);
+                let size = n1.norm() * n2.norm();
+                (cos / size, sin / size)
+            }
+        };
+        out.push(site.batch::<Self, 4>(body.topology.hinges.iter().map(|hinge| {
+            let (rest_cos, rest_sin) = rest(hinge);
+            let edge = Edge { stiffness: stiffness.of(body, hinge), rest_cos, rest_sin };
+            (hinge.vertices(), edge)
+        }))?);
+        Ok(())
+    }
+}
+
+register!(Hinge);
+
+#[cfg(test)]
+mod tests;
