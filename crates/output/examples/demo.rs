@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use glam::DVec3;
 use gusset_output::{
-    BodyInfo, Frames, HtmlOptions, Phase, PictureOptions, Role, Table, contact_sheet, picture,
-    spread, write_html,
+    BodyInfo, Frames, HtmlOptions, Phase, PictureOptions, Plot, Role, Series, Table, contact_sheet,
+    picture, spread, write_html,
 };
 
 /// A cloth of `n` x `n` quads that hangs over a sphere at the origin and flutters, with loose spheres.
@@ -30,6 +30,9 @@ fn demo(n: usize, frames: usize) -> Frames {
     let mut ball = BodyInfo::new("ball", Role::Spheres, 1, Vec::new());
     ball.radii = vec![0.15];
     ball.moving = false;
+    let floor = BodyInfo::new("floor", Role::Obstacle, 4, vec![[0, 1, 2], [0, 2, 3]]);
+    let corners = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
+    let ground = corners.map(|[x, y]| DVec3::new(x, y, -0.43)).to_vec();
     let mut positions = Vec::new();
     for k in 0..frames {
         let phase = k as f64 / frames as f64;
@@ -49,14 +52,14 @@ fn demo(n: usize, frames: usize) -> Frames {
                 points.push(DVec3::new(out * a.cos(), out * a.sin(), z));
             }
         }
-        let fall = |x: f64, y: f64, r: f64| DVec3::new(x, y, (0.3 - 1.2 * phase).max(-0.35 + r));
+        let fall = |x: f64, y: f64, r: f64| DVec3::new(x, y, (0.3 - 1.2 * phase).max(-0.43 + r));
         let balls = vec![fall(0.5, -0.1, 0.07), fall(0.3, -0.42, 0.05), fall(0.62, -0.3, 0.04)];
-        positions.push(vec![points, balls, vec![DVec3::ZERO]]);
+        positions.push(vec![points, balls, vec![DVec3::ZERO], ground.clone()]);
     }
     let times = (0..frames).map(|k| k as f64 * 0.01).collect();
     Frames {
         title: "demo".to_owned(),
-        bodies: vec![cloth, balls, ball],
+        bodies: vec![cloth, balls, ball, floor],
         times,
         phases: vec![
             Phase { start: 0.0, name: "fall".into() },
@@ -80,6 +83,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         let lowest = frame[0].iter().map(|p| p.z).fold(f64::INFINITY, f64::min);
         probes.rows.push(vec![*time, lowest]);
     }
+    let curve = |name: &str, b: usize| {
+        let height = |k: usize| {
+            let points = &frames.positions[k][b];
+            points.iter().map(|p| p.z).sum::<f64>() / points.len() as f64
+        };
+        let points = (0..frames.times.len()).map(|k| (frames.times[k], height(k))).collect();
+        Series { name: name.to_owned(), points }
+    };
+    let plot = Plot {
+        title: "Mean height".to_owned(),
+        y_label: "height [m]".to_owned(),
+        series: vec![curve("cloth", 0), curve("balls", 1)],
+        ..Plot::default()
+    };
+    std::fs::write(folder.join("plot.svg"), plot.svg()?)?;
     let html = HtmlOptions::default();
     write_html(&frames, Some(&probes), None, &html, &folder.join("demo.html"))?;
     Ok(())

@@ -56,16 +56,22 @@ const COLOURS: [RGBColor; 6] = [
     RGBColor(90, 96, 102),
 ];
 
+/// The backend rounds to whole units, which makes smooth curves ragged: units are a quarter of a pixel.
+const FINE: u32 = 4;
+
 impl Plot {
     /// The plot as SVG text.
     pub fn svg(&self) -> Result<String> {
         let mut text = String::new();
         {
-            let root = SVGBackend::with_string(&mut text, self.size).into_drawing_area();
+            let size = (self.size.0 * FINE, self.size.1 * FINE);
+            let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
             self.draw(&root).map_err(|e| OutputError::Plot(e.to_string()))?;
             root.present().map_err(|e| OutputError::Plot(e.to_string()))?;
         }
-        Ok(text)
+        let (width, height) = self.size;
+        let drawn = format!("width=\"{}\" height=\"{}\"", width * FINE, height * FINE);
+        Ok(text.replacen(&drawn, &format!("width=\"{width}\" height=\"{height}\""), 1))
     }
 
     /// Ranges of both axes, a little wider than the data.
@@ -109,9 +115,10 @@ impl Plot {
         let ([x0, x1], [y0, y1]) = self.ranges();
         root.fill(&WHITE).map_err(|e| e.to_string())?;
         let mut builder = ChartBuilder::on(root);
-        builder.margin(12).x_label_area_size(38).y_label_area_size(62);
+        let fine = |pixels: u32| pixels * FINE;
+        builder.margin(fine(12)).x_label_area_size(fine(38)).y_label_area_size(fine(62));
         if !self.title.is_empty() {
-            builder.caption(&self.title, ("sans-serif", 18));
+            builder.caption(&self.title, ("sans-serif", fine(18)));
         }
         // The two axes are different types, hence the macro.
         macro_rules! chart {
@@ -124,21 +131,21 @@ impl Plot {
                     .y_desc(&self.y_label)
                     .x_label_formatter(&|v| number(*v))
                     .y_label_formatter(&|v| number(*v))
-                    .label_style(("sans-serif", 13))
-                    .light_line_style(RGBColor(244, 245, 246))
-                    .bold_line_style(RGBColor(226, 228, 230))
-                    .axis_style(RGBColor(120, 126, 132))
+                    .label_style(("sans-serif", fine(13)))
+                    .light_line_style(RGBColor(244, 245, 246).stroke_width(FINE))
+                    .bold_line_style(RGBColor(226, 228, 230).stroke_width(FINE))
+                    .axis_style(RGBColor(120, 126, 132).stroke_width(FINE))
                     .draw()
                     .map_err(|e| e.to_string())?;
                 for (i, series) in self.series.iter().enumerate() {
-                    let style = COLOURS[i % COLOURS.len()].stroke_width(2);
+                    let style = COLOURS[i % COLOURS.len()].stroke_width(fine(2));
                     let pieces = series.points.split(|(x, y)| !self.shown(*x, *y));
                     for (piece, points) in pieces.filter(|p| !p.is_empty()).enumerate() {
                         let line = LineSeries::new(points.iter().copied(), style);
                         let drawn = chart.draw_series(line).map_err(|e| e.to_string())?;
                         if piece == 0 && !series.name.is_empty() {
                             drawn.label(&series.name).legend(move |(x, y)| {
-                                PathElement::new(vec![(x, y), (x + 16, y)], style)
+                                PathElement::new(vec![(x, y), (x + 16 * FINE as i32, y)], style)
                             });
                         }
                     }
@@ -148,8 +155,10 @@ impl Plot {
                         .configure_series_labels()
                         .position(SeriesLabelPosition::UpperRight)
                         .background_style(WHITE.mix(0.85))
-                        .border_style(RGBColor(200, 204, 208))
-                        .label_font(("sans-serif", 13))
+                        .border_style(RGBColor(200, 204, 208).stroke_width(FINE))
+                        .legend_area_size(fine(26))
+                        .margin(fine(6))
+                        .label_font(("sans-serif", fine(13)))
                         .draw()
                         .map_err(|e| e.to_string())?;
                 }

@@ -184,7 +184,7 @@ class Balls {
     this.points = new Float32Array(body.vertices * 3);
     this.radii = body.radii.length ? body.radii : Array(body.vertices).fill(pointRadius);
     const detail = body.vertices > 2000 ? 2 : 4;
-    const material = new MeshStandardMaterial({ roughness: 0.42, metalness: 0 });
+    const material = new MeshStandardMaterial({ roughness: 0.42, metalness: 0, shadowSide: FrontSide });
     this.object = new InstancedMesh(
       new IcosahedronGeometry(1, detail), material, Math.max(1, body.vertices));
     this.object.count = body.vertices;
@@ -239,6 +239,10 @@ export class Stage {
       const round = body.role === "spheres" || body.role === "points";
       const part = body.plane ? this.slab(body)
         : round ? new Balls(body, this.radius * 0.008) : new Surface(body);
+      // A wide floor throws no shadow that anybody sees, only noise on itself.
+      const wide = !body.moving && !round && !body.plane
+        && Math.max(...body.step) * 65535 > 3 * this.radius;
+      if (wide) part.object.traverse((o) => (o.castShadow = false));
       this.scene.add(part.object);
       return part;
     });
@@ -265,7 +269,7 @@ export class Stage {
       new CircleGeometry(this.radius * 8, 96), new ShadowMaterial({ color: 0x0a0e14, opacity: 0.3 }));
     disc.quaternion.setFromUnitVectors(new Vector3(0, 0, 1), this.up);
     disc.position.copy(this.centre)
-      .addScaledVector(this.up, height - this.centre.dot(this.up) - this.radius * 1e-3);
+      .addScaledVector(this.up, height - this.centre.dot(this.up));
     disc.receiveShadow = true;
     this.scene.add(disc);
   }
@@ -281,8 +285,8 @@ export class Stage {
     sun.target.position.copy(this.centre);
     sun.castShadow = true;
     sun.shadow.mapSize.set(2048, 2048);
-    sun.shadow.normalBias = R * 0.01;
-    sun.shadow.bias = -0.0004;
+    sun.shadow.normalBias = R * 0.005;
+    sun.shadow.bias = -0.0008;
     sun.shadow.radius = 5;
     Object.assign(sun.shadow.camera,
       { left: -1.3 * R, right: 1.3 * R, top: 1.3 * R, bottom: -1.3 * R, near: 0.1 * R, far: 6 * R });
