@@ -9,7 +9,7 @@ use crate::parse;
 
 /// A system of units, as factors to SI.
 ///
-/// In a file: `"SI"`, `"CGS"`, or a table that names its units, such as
+/// In a file: `"SI"`, `"CGS"` (also `"cm-g-s"`), or a table that names its units, such as
 /// `{ length = "mm", mass = "g", time = "s" }`, in which missing entries are SI.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Units {
@@ -90,7 +90,7 @@ impl<'de> de::Visitor<'de> for UnitsVisitor {
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Units, E> {
         match text.to_ascii_lowercase().as_str() {
             "si" => Ok(Units::SI),
-            "cgs" => Ok(Units::CGS),
+            "cgs" | "cm-g-s" => Ok(Units::CGS),
             _ => Err(E::invalid_value(de::Unexpected::Str(text), &self)),
         }
     }
@@ -121,7 +121,7 @@ impl JsonSchema for Units {
         json_schema!({
             "description": "Units of the bare numbers in this file.",
             "anyOf": [
-                { "enum": ["SI", "CGS"] },
+                { "enum": ["SI", "CGS", "cm-g-s"] },
                 {
                     "type": "object",
                     "properties": {
