@@ -23,6 +23,7 @@ mod plot;
 mod raster;
 mod run_folder;
 mod run_reader;
+mod shade;
 mod surface;
 mod table;
 mod vtk;

@@ -1,9 +1,9 @@
 //! Light: a sun with soft edges and an overcast sky, each as a set of directions with a depth map.
 //!
 //! A depth map stores, seen from far away along one direction, how near the first surface is. A point is lit
-//! from that direction when nothing is nearer. Forty-eight directions over the sky give creases and contacts their
-//! soft darkening, twenty-four within the sun's disc give it a soft shadow; all of it is a fixed sum, so a picture
-//! has the same bytes on every run and for any number of threads.
+//! from that direction when nothing is nearer. Forty-eight directions over the sky give creases and contacts
+//! their soft darkening, twenty-four within the sun's disc give it a soft shadow; all of it is a fixed sum, so
+//! a picture has the same bytes on every run and for any number of threads.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -119,6 +119,25 @@ impl DepthMap {
     }
 }
 
+/// A place to be lit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot {
+    pub(crate) point: Vec3,
+    /// Unit normal towards the eye.
+    pub(crate) normal: Vec3,
+    /// Share of the light on the far side that shines through.
+    pub(crate) translucent: f32,
+}
+
+/// Light at a spot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lit {
+    /// What a matt white surface sends out.
+    pub(crate) light: Vec3,
+    /// The part of the sun that is seen.
+    pub(crate) sun: f32,
+}
+
 /// The lights of a picture.
 pub(crate) struct Lights {
     up: Vec3,
@@ -164,33 +183,40 @@ impl Lights {
         }
     }
 
-    /// Light that a matt white surface at `p` sends out, and the part of the sun that it sees.
-    pub(crate) fn diffuse(&self, p: Vec3, normal: Vec3, translucent: f32) -> (Vec3, f32) {
-        let (mut sun, mut seen) = (0.0, 0.0);
+    /// Light at each of `spots`. Map by map, so that one map at a time is in the cache.
+    pub(crate) fn on(&self, spots: &[Spot]) -> Vec<Lit> {
+        let (mut sun, mut seen) = (vec![0.0; spots.len()], vec![0.0; spots.len()]);
         for map in &self.sun_maps {
-            let facing = normal.dot(map.direction);
-            if facing > 0.0 {
-                let visible = map.visible(p, normal);
-                sun += facing * visible;
-                seen += visible;
-            } else if translucent > 0.0 {
-                sun -= translucent * facing * map.visible(p, -normal);
+            for (i, spot) in spots.iter().enumerate() {
+                let facing = spot.normal.dot(map.direction);
+                if facing > 0.0 {
+                    let visible = map.visible(spot.point, spot.normal);
+                    sun[i] += facing * visible;
+                    seen[i] += visible;
+                } else if spot.translucent > 0.0 {
+                    sun[i] -= spot.translucent * facing * map.visible(spot.point, -spot.normal);
+                }
             }
         }
-        let mut sky = 0.0;
-        let mut open = 0.0;
+        let (mut sky, mut open) = (vec![0.0; spots.len()], vec![0.0; spots.len()]);
         for map in &self.sky_maps {
-            let facing = normal.dot(map.direction);
-            let visible = map.visible(p, if facing > 0.0 { normal } else { -normal });
-            open += visible;
-            sky += visible * if facing > 0.0 { facing } else { -translucent * facing };
+            for (i, spot) in spots.iter().enumerate() {
+                let facing = spot.normal.dot(map.direction);
+                let side = if facing > 0.0 { spot.normal } else { -spot.normal };
+                let visible = map.visible(spot.point, side);
+                open[i] += visible;
+                sky[i] += visible * if facing > 0.0 { facing } else { -spot.translucent * facing };
+            }
         }
         let share = 1.0 / SUN as f32;
-        // Uniform directions: the mean of the cosine over the hemisphere is one half.
-        let sky = sky * 2.0 / SKY as f32;
-        let open = open / SKY as f32;
-        let bounce = open * (0.5 - 0.5 * normal.dot(self.up));
-        (SUN_LIGHT * (sun * share) + SKY_LIGHT * sky + BOUNCE * bounce, seen * share)
+        let mix = |(i, spot): (usize, &Spot)| {
+            // Uniform directions: the mean of the cosine over the hemisphere is one half.
+            let sky = sky[i] * 2.0 / SKY as f32;
+            let bounce = open[i] / SKY as f32 * (0.5 - 0.5 * spot.normal.dot(self.up));
+            let light = SUN_LIGHT * (sun[i] * share) + SKY_LIGHT * sky + BOUNCE * bounce;
+            Lit { light, sun: seen[i] * share }
+        };
+        spots.iter().enumerate().map(mix).collect()
     }
 
     /// Light on the level ground where nothing stands in the way.

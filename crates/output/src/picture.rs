@@ -5,13 +5,14 @@ use rayon::prelude::*;
 
 use crate::body::{BodyInfo, Role, Source};
 use crate::bounds::{Bounds, focus, ground_height};
-use crate::camera::{Camera, Orbit, View};
-use crate::colour::{Rgb, to_srgb, viridis};
+use crate::camera::{Camera, Orbit};
+use crate::colour::{Rgb, viridis};
 use crate::error::{OutputError, Result};
 use crate::font;
 use crate::image::{Image, text_width};
 use crate::light::Lights;
-use crate::raster::{Band, NOTHING, Projected, Sample, project};
+use crate::raster::project;
+use crate::shade::Shade;
 use crate::surface::Surfaces;
 
 /// Values that colour the bodies.
@@ -151,11 +152,11 @@ fn pictures(source: &dyn Source, frames: &[usize], options: &PictureOptions) -> 
         let scalars = scalars.as_ref().map(|s| &s[i]);
         let mut image = stage.render(&bodies, frame, scalars, options);
         if options.stamp {
-            stamp(&mut image, source.times()[frames[i]], options.dark);
+            stamp(&mut image, source.times()[frames[i]]);
         }
         // One scale holds for all tiles: the first shows it.
         if let (0, Some(scalars)) = (i, scalars) {
-            legend(&mut image, scalars, options.dark);
+            legend(&mut image, scalars);
         }
         images.push(image);
     }
@@ -291,152 +292,34 @@ impl Stage {
     }
 }
 
-/// Turns samples into pixels.
-struct Shade<'a> {
-    view: &'a View,
-    surfaces: &'a Surfaces,
-    lights: &'a Lights,
-    ground: Option<(Vec3, Vec3)>,
-    fade: f32,
-    dark: bool,
-    height: f32,
-}
-
-/// The ground's place among the bodies.
-const GROUND: u16 = NOTHING - 1;
-
-impl Shade<'_> {
-    fn band(
-        &self,
-        triangles: &[Projected],
-        first_row: usize,
-        out: &mut [Rgb],
-        width: usize,
-        samples: usize,
-    ) {
-        let rows = out.len() / width;
-        let wide = width * samples;
-        let line_width = samples as f32 * 0.9;
-        let (first, tall) = (first_row * samples, rows * samples);
-        let mut band = Band::new(self.view, self.surfaces, wide, first, tall, line_width);
-        band.draw(triangles);
-        self.draw_ground(&mut band);
-        let mut group: Vec<(Vec3, Sample)> = Vec::with_capacity(samples * samples);
-        for row in 0..rows {
-            for column in 0..width {
-                group.clear();
-                let mut total = Vec3::ZERO;
-                for sy in 0..samples {
-                    let y = row * samples + sy;
-                    for sx in 0..samples {
-                        let x = column * samples + sx;
-                        let sample = band.samples[y * wide + x];
-                        let screen = [x as f32 + 0.5, (band.first + y) as f32 + 0.5];
-                        if sample.body == NOTHING {
-                            total += self.background(screen[1]);
-                        } else {
-                            let ray = self.view.ray(screen[0], screen[1]);
-                            group.push((self.view.eye + ray * sample.depth, sample));
-                        }
-                    }
-                }
-                total += self.shade_group(&group, first as f32 + (row * samples) as f32);
-                let colour = total / (samples * samples) as f32;
-                out[row * width + column] = colour.to_array().map(|c| to_srgb(shoulder(c)));
-            }
-        }
-    }
-
-    /// Light from the samples of one pixel, summed. Where they lie on one smooth surface, the lights are
-    /// evaluated once, at their middle.
-    fn shade_group(&self, group: &[(Vec3, Sample)], y: f32) -> Vec3 {
-        let Some((_, head)) = group.first() else { return Vec3::ZERO };
-        let alike = |s: &Sample| {
-            s.body == head.body
-                && s.normal.dot(head.normal) > 0.96
-                && (s.depth - head.depth).abs() < 0.004 * self.fade
-        };
-        if group.iter().all(|(_, s)| alike(s)) {
-            let n = group.len() as f32;
-            let point = group.iter().map(|(p, _)| *p).sum::<Vec3>() / n;
-            let normal = group.iter().map(|(_, s)| s.normal).sum::<Vec3>().normalize_or_zero();
-            let colour = group.iter().map(|(_, s)| s.colour).sum::<Vec3>() / n;
-            return self.shade(point, &Sample { normal, colour, ..*head }, y) * n;
-        }
-        group.iter().map(|(p, s)| self.shade(*p, s, y)).sum()
-    }
-
-    fn shade(&self, p: Vec3, sample: &Sample, y: f32) -> Vec3 {
-        if sample.body == GROUND {
-            // The ground is the background, darkened by what stands on it.
-            let background = self.background(y);
-            let (light, _) = self.lights.diffuse(p, sample.normal, 0.0);
-            let shadow = light / self.lights.open_ground();
-            let far = ((p.length() / self.fade - 1.2) / 2.0).clamp(0.0, 1.0);
-            return background * shadow.lerp(Vec3::ONE, far);
-        }
-        let material = &self.surfaces.materials[sample.body as usize];
-        let to_eye = (self.view.eye - p).normalize_or_zero();
-        let (light, sun) = self.lights.diffuse(p, sample.normal, material.translucent);
-        let shine = material.gloss * sun * self.lights.highlight(sample.normal, to_eye);
-        // Grazing views catch some of the sky, which lifts outlines from their background.
-        let rim = (1.0 - sample.normal.dot(to_eye).max(0.0)).powi(4) * material.gloss * 0.8;
-        sample.colour * light + Vec3::splat(shine + rim * 0.5)
-    }
-
-    fn draw_ground(&self, band: &mut Band<'_>) {
-        let Some((point, normal)) = self.ground else { return };
-        let above = (self.view.eye - point).dot(normal);
-        if above <= 0.0 {
-            return;
-        }
-        for row in 0..band.rows {
-            for column in 0..band.width {
-                let ray = self.view.ray(column as f32 + 0.5, (band.first + row) as f32 + 0.5);
-                let down = -ray.dot(normal);
-                let sample = &mut band.samples[row * band.width + column];
-                let depth = above / down;
-                if down > 1e-6 && depth < sample.depth {
-                    *sample = Sample { depth, normal, colour: Vec3::ONE, body: GROUND };
-                }
-            }
-        }
-    }
-
-    fn background(&self, y: f32) -> Vec3 {
-        let t = (y / self.height).clamp(0.0, 1.0);
-        let (top, bottom) = if self.dark {
-            (Vec3::new(0.030, 0.034, 0.042), Vec3::new(0.075, 0.080, 0.090))
-        } else {
-            (Vec3::new(0.78, 0.82, 0.86), Vec3::new(0.93, 0.93, 0.92))
-        };
-        top.lerp(bottom, t)
-    }
-}
-
-/// Bends light above 0.75 towards white instead of cutting it off.
-fn shoulder(c: f32) -> f32 {
-    const KNEE: f32 = 0.75;
-    if c <= KNEE { c } else { 1.0 - (1.0 - KNEE) * (-(c - KNEE) / (1.0 - KNEE)).exp() }
-}
-
-fn ink(dark: bool) -> Rgb {
-    if dark { [225; 3] } else { [45, 48, 52] }
-}
-
 fn text_scale(image: &Image) -> usize {
     (image.height / 330).max(1)
 }
 
-fn stamp(image: &mut Image, time: f64, dark: bool) {
+/// Writes a line in what stands out from the picture under it.
+fn write(image: &mut Image, x: usize, y: usize, text: &str) {
+    let scale = text_scale(image);
+    let (mut total, mut count) = (0_u64, 1_u64);
+    for row in y..(y + font::HEIGHT * scale).min(image.height) {
+        for column in x..(x + text_width(text, scale)).min(image.width) {
+            let [r, g, b] = image.pixels[row * image.width + column].map(u64::from);
+            total += 2 * r + 5 * g + b;
+            count += 8;
+        }
+    }
+    let ink: Rgb = if total / count < 110 { [232; 3] } else { [42, 45, 50] };
+    image.text(x, y, text, scale, ink);
+}
+
+fn stamp(image: &mut Image, time: f64) {
     let scale = text_scale(image);
     let margin = 5 * scale;
     let y = image.height.saturating_sub(margin + font::HEIGHT * scale);
-    image.text(margin, y, &format!("t = {time:.3} s"), scale, ink(dark));
+    write(image, margin, y, &format!("t = {time:.3} s"));
 }
 
 /// The colour map with its ends, at the right edge.
-fn legend(image: &mut Image, scalars: &Scalars, dark: bool) {
+fn legend(image: &mut Image, scalars: &Scalars) {
     let scale = text_scale(image);
     let (bar, height) = (7 * scale, image.height * 2 / 5);
     let labels = [number(scalars.range[1]), number(scalars.range[0])];
@@ -450,11 +333,10 @@ fn legend(image: &mut Image, scalars: &Scalars, dark: bool) {
         image.fill([x, y + row, bar, 1], colour, 1.0);
     }
     let text = x + bar + 3 * scale;
-    image.text(text, y, &labels[0], scale, ink(dark));
-    image.text(text, y + height - font::HEIGHT * scale, &labels[1], scale, ink(dark));
+    write(image, text, y, &labels[0]);
+    write(image, text, (y + height).saturating_sub(font::HEIGHT * scale), &labels[1]);
     let title = image.width.saturating_sub(margin + text_width(&scalars.label, scale));
-    let above = y.saturating_sub((font::HEIGHT + 4) * scale);
-    image.text(title, above, &scalars.label, scale, ink(dark));
+    write(image, title, y.saturating_sub((font::HEIGHT + 4) * scale), &scalars.label);
 }
 
 /// A number as short as it reads well.

@@ -145,7 +145,10 @@ impl Plot {
                         let drawn = chart.draw_series(line).map_err(|e| e.to_string())?;
                         if piece == 0 && !series.name.is_empty() {
                             drawn.label(&series.name).legend(move |(x, y)| {
-                                PathElement::new(vec![(x, y), (x + 16 * FINE as i32, y)], style)
+                                PathElement::new(
+                                    vec![(x, y), (x + fine(16).cast_signed(), y)],
+                                    style,
+                                )
                             });
                         }
                     }

@@ -44,6 +44,13 @@ fn start() -> Vec<DVec3> {
     (0..6).map(|i| DVec3::splat(f64::from(i)) / 7.0).collect()
 }
 
+/// Positions after so many steps.
+fn after(count: u64) -> Vec<DVec3> {
+    let mut x = start();
+    (0..count).for_each(|_| advance(&mut x));
+    x
+}
+
 fn state(step: u64, x: &[DVec3]) -> Checkpoint {
     let v = x.iter().map(|p| *p * 3.0).collect();
     Checkpoint { step, time: step as f64 * 0.01, x: x.to_vec(), v, extra: vec![step as u8; 5] }
@@ -115,8 +122,7 @@ fn a_run_reads_back() {
     assert_eq!(reader.info(), &info());
     assert_eq!(reader.frame_count(), 7);
     assert_eq!(reader.times()[3], 0.03);
-    let mut x = start();
-    (0..5).for_each(|_| advance(&mut x));
+    let x = after(5);
     let found = reader.frame(5).unwrap();
     let rounded: Vec<DVec3> = x.iter().map(|p| p.as_vec3().as_dvec3()).collect();
     assert_eq!(found[..2].concat(), rounded);
@@ -216,9 +222,12 @@ fn a_kill_at_any_byte_resumes_to_the_same_bytes() {
             files.insert(name.to_owned(), bytes);
             restore(&dir, &files);
             RunReader::open(&dir).unwrap();
-            assert_eq!(resume(&dir, 8), 4);
-            assert!(contents(&dir) == expected, "{name} cut at {cut}");
+            assert_eq!(RunWriter::resume(&dir).unwrap().1, state(4, &after(4)));
+            assert!(contents(&dir) == at_checkpoint, "{name} cut at {cut}");
         }
+        // What is cut back to the checkpoint goes on to the same end.
+        assert_eq!(resume(&dir, 8), 4);
+        assert!(contents(&dir) == expected, "{name}");
     }
 }
 
@@ -232,19 +241,23 @@ fn a_torn_checkpoint_falls_back() {
     run(&dir, 6, true);
     let good = contents(&dir);
     let newest = "checkpoints/step-000000000006.ckpt";
+    let mut at_four = None;
     for cut in 0..good[newest].len() {
         let mut files = good.clone();
         files.insert(newest.to_owned(), good[newest][..cut].to_vec());
         restore(&dir, &files);
-        assert_eq!(resume(&dir, 8), 4);
-        assert!(contents(&dir) == expected, "cut at {cut}");
+        assert_eq!(RunWriter::resume(&dir).unwrap().1, state(4, &after(4)));
+        let cut_back = contents(&dir);
+        assert_eq!(&cut_back, at_four.get_or_insert_with(|| cut_back.clone()), "cut at {cut}");
         // Killed before the rename: only the temporary name is there.
         let torn = files.remove(newest).unwrap();
         files.insert(format!("{newest}.tmp"), torn);
         restore(&dir, &files);
-        assert_eq!(resume(&dir, 8), 4);
-        assert!(contents(&dir) == expected, "temporary file cut at {cut}");
+        assert_eq!(RunWriter::resume(&dir).unwrap().1, state(4, &after(4)));
+        assert_eq!(&contents(&dir), at_four.as_ref().unwrap(), "temporary file cut at {cut}");
     }
+    assert_eq!(resume(&dir, 8), 4);
+    assert!(contents(&dir) == expected);
     // Frames lost behind the newest checkpoint (a disk that lied): the one before it again.
     let mut files = good.clone();
     let cloth = files.get_mut("cloth.npy").unwrap();
