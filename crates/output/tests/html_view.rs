@@ -153,3 +153,28 @@ fn the_view_runs_in_a_browser() {
     assert!(result["colours"].as_u64().unwrap() > 50, "the picture is empty: {result}");
     assert!(result["theme"].is_string());
 }
+
+#[test]
+fn the_bundle_is_built_from_the_sources() {
+    let viewer = Path::new(env!("CARGO_MANIFEST_DIR")).join("viewer");
+    let mut names: Vec<PathBuf> = viewer
+        .join("src")
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "js"))
+        .collect();
+    names.sort();
+    // FNV-1a, as `viewer/build.js` writes it into the banner.
+    let mut sum = 0x811c_9dc5_u32;
+    for byte in names.iter().flat_map(|name| std::fs::read(name).unwrap()) {
+        sum = (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    }
+    let bundle = std::fs::read_to_string(viewer.join("dist/viewer.js")).unwrap();
+    let banner = bundle.lines().next().unwrap();
+    assert!(
+        banner.contains(&format!("sources {sum:08x};")),
+        "viewer/dist/viewer.js is older than viewer/src: run `npm ci && npm run build` in viewer/"
+    );
+    assert!(bundle.len() < 600_000);
+}
