@@ -1,17 +1,17 @@
 //! A bounding volume hierarchy over single-precision boxes: eight children a node, laid out without pointers.
 //!
-//! Primitives are sorted along a space-filling (Morton) curve and taken eight at a time; those groups again eight at a
-//! time, up to one root. Node `j` of a level has the nodes `8j..8j+8` of the level below, so building and refitting are
+//! Primitives are ordered by halving them along their longest extent, and taken eight at a time; those groups again eight
+//! at a time, up to one root. Node `j` of a level has the nodes `8j..8j+8` of the level below, so building and refitting are
 //! loops over arrays, and one query tests eight boxes at once.
 
 use glam::DVec3;
 use rayon::prelude::*;
-use wide::f32x8;
+use wide::{f32x8, i32x8};
 
 const WIDTH: usize = 8;
 
 /// From this many primitives on, levels are built in parallel.
-const PARALLEL: usize = 16_384;
+const PARALLEL: usize = 8192;
 
 /// A box in single precision that contains its double-precision original.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,28 +60,29 @@ impl Box32 {
 struct Node {
     low: [f32x8; 3],
     high: [f32x8; 3],
-    last: [u32; WIDTH],
+    last: i32x8,
 }
 
 impl Node {
+    /// Lanes without a box hold NaN, which overlaps nothing, not even an infinite query.
     const EMPTY: Self = Self {
-        low: [f32x8::splat(f32::INFINITY); 3],
-        high: [f32x8::splat(f32::NEG_INFINITY); 3],
-        last: [0; WIDTH],
+        low: [f32x8::splat(f32::NAN); 3],
+        high: [f32x8::splat(f32::NAN); 3],
+        last: i32x8::ZERO,
     };
 
     fn gather(boxes: impl Iterator<Item = (Box32, u32)>) -> Self {
-        let mut low = [[f32::INFINITY; WIDTH]; 3];
-        let mut high = [[f32::NEG_INFINITY; WIDTH]; 3];
-        let mut last = [0; WIDTH];
+        let mut low = [[f32::NAN; WIDTH]; 3];
+        let mut high = [[f32::NAN; WIDTH]; 3];
+        let mut last = [0i32; WIDTH];
         for (lane, (b, number)) in boxes.enumerate() {
             for k in 0..3 {
                 low[k][lane] = b.low[k];
                 high[k][lane] = b.high[k];
             }
-            last[lane] = number;
+            last[lane] = number.cast_signed();
         }
-        Self { low: low.map(f32x8::new), high: high.map(f32x8::new), last }
+        Self { low: low.map(f32x8::new), high: high.map(f32x8::new), last: i32x8::new(last) }
     }
 
     fn bounds(&self) -> (Box32, u32) {
@@ -90,7 +91,7 @@ impl Node {
             b.low[k] = self.low[k].to_array().into_iter().fold(f32::INFINITY, f32::min);
             b.high[k] = self.high[k].to_array().into_iter().fold(f32::NEG_INFINITY, f32::max);
         }
-        (b, self.last.into_iter().fold(0, u32::max))
+        (b, self.last.to_array().into_iter().fold(0, i32::max) as u32)
     }
 }
 
@@ -105,20 +106,20 @@ impl Query {
         Self { low: b.low.map(f32x8::splat), high: b.high.map(f32x8::splat) }
     }
 
-    /// Which of the eight boxes it overlaps, as bits.
+    /// Which of the eight boxes it overlaps and hold a number above `after`, as bits.
     #[inline(always)]
-    fn overlaps(&self, node: &Node) -> u32 {
+    fn overlaps_above(&self, node: &Node, after: i32x8) -> u32 {
         let x = node.low[0].simd_le(self.high[0]) & node.high[0].simd_ge(self.low[0]);
         let y = node.low[1].simd_le(self.high[1]) & node.high[1].simd_ge(self.low[1]);
         let z = node.low[2].simd_le(self.high[2]) & node.high[2].simd_ge(self.low[2]);
-        (x & y & z).to_bitmask() as u32
+        (x & y & z).to_bitmask() & node.last.simd_gt(after).to_bitmask()
     }
 }
 
 /// The hierarchy over a subset of the primitives of one kind.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bvh {
-    /// Primitive numbers along the curve, eight a leaf.
+    /// Primitive numbers, eight a leaf.
     order: Vec<u32>,
     /// All levels, leaves first, the root last.
     nodes: Vec<Node>,
@@ -131,7 +132,7 @@ pub(crate) struct Bvh {
 impl Bvh {
     /// Orders the primitives `members` anew and builds all levels. `boxes` is indexed by primitive.
     pub(crate) fn build(&mut self, members: &[u32], boxes: &[Box32]) {
-        self.order = morton_order(members, boxes);
+        self.order = cluster(members, |i| &boxes[i as usize]);
         self.levels.clear();
         let (mut start, mut count) = (0, members.len().div_ceil(WIDTH));
         while count > 0 {
@@ -193,30 +194,94 @@ impl Bvh {
         self.nodes[..leaves].iter().map(|leaf| f64::from(leaf.bounds().0.half_area())).sum()
     }
 
-    /// Calls `found` with every primitive above number `after` whose box overlaps `query`, in no particular order.
-    #[inline]
-    pub(crate) fn query(&self, query: &Box32, after: Option<u32>, mut found: impl FnMut(u32)) {
+    /// Primitive numbers in the order of the leaves.
+    pub(crate) fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// Puts into `leaves` all leaves that hold a number above `after` and whose box overlaps `query`.
+    pub(crate) fn leaves(
+        &self,
+        query: &Box32,
+        after: i32,
+        leaves: &mut Vec<u32>,
+        scratch: &mut Vec<u32>,
+    ) {
+        leaves.clear();
         let Some(top) = self.levels.len().checked_sub(1) else { return };
-        let query = Query::new(query);
-        let after = after.map_or(0, |after| after + 1);
+        let (query, after) = (Query::new(query), i32x8::splat(after));
+        leaves.push(0);
+        for level in (1..=top).rev() {
+            std::mem::swap(leaves, scratch);
+            leaves.clear();
+            let nodes = &self.nodes[self.levels[level] as usize..];
+            for &index in scratch.iter() {
+                let mut bits = query.overlaps_above(&nodes[index as usize], after);
+                while bits != 0 {
+                    leaves.push(WIDTH as u32 * index + bits.trailing_zeros());
+                    bits &= bits - 1;
+                }
+            }
+        }
+    }
+
+    /// Puts into `found` the primitives of some leaves that are above number `after` and whose box overlaps `query`.
+    #[inline]
+    pub(crate) fn in_leaves(
+        &self,
+        leaves: &[u32],
+        query: &Box32,
+        after: i32,
+        found: &mut Vec<u32>,
+    ) {
+        let (query, after) = (Query::new(query), i32x8::splat(after));
+        // Eight leaves at a time, so that the tests of one don't wait for what is found in another.
+        for leaves in leaves.chunks(WIDTH) {
+            let mut word = 0;
+            for (k, &leaf) in leaves.iter().enumerate() {
+                let bits = query.overlaps_above(&self.nodes[leaf as usize], after);
+                word |= u64::from(bits) << (WIDTH * k);
+            }
+            while word != 0 {
+                let bit = word.trailing_zeros() as usize;
+                word &= word - 1;
+                let place = WIDTH * leaves[bit / WIDTH] as usize + bit % WIDTH;
+                found.push(self.order[place]);
+            }
+        }
+    }
+
+    /// Calls `visit` with the primitives above number `after` whose box comes within `reach` [m] of `near`, and more that
+    /// don't. Each call gives the reach for the rest of the search.
+    pub(crate) fn nearest(
+        &self,
+        near: &Box32,
+        after: i32,
+        mut reach: f64,
+        mut visit: impl FnMut(u32) -> f64,
+    ) {
+        let Some(top) = self.levels.len().checked_sub(1) else { return };
+        let (mut query, after) = (Query::new(&near.grown(reach)), i32x8::splat(after));
         // At most seven siblings wait on each of at most eleven levels.
         let mut stack = [(0u32, 0u32); 88];
         let mut depth = 0;
         let (mut level, mut index) = (top, 0);
         loop {
             let node = &self.nodes[self.levels[level] as usize + index as usize];
-            let mut bits = query.overlaps(node);
+            let mut bits = query.overlaps_above(node, after);
             while bits != 0 {
                 let lane = bits.trailing_zeros();
                 bits &= bits - 1;
-                if node.last[lane as usize] < after {
-                    continue;
-                }
-                if level == 0 {
-                    found(node.last[lane as usize]);
-                } else {
+                if level > 0 {
                     stack[depth] = (level as u32 - 1, WIDTH as u32 * index + lane);
                     depth += 1;
+                    continue;
+                }
+                let shrunk = visit(node.last.to_array()[lane as usize] as u32);
+                if shrunk < reach {
+                    reach = shrunk;
+                    query = Query::new(&near.grown(reach));
+                    bits &= query.overlaps_above(node, after);
                 }
             }
             let Some(next) = depth.checked_sub(1) else { return };
@@ -226,36 +291,51 @@ impl Bvh {
     }
 }
 
-/// The members sorted along a Morton curve through the centres of their boxes; ties by number.
-fn morton_order(members: &[u32], boxes: &[Box32]) -> Vec<u32> {
-    let bounds =
-        members.iter().fold(Box32::EMPTY, |sum, &member| sum.union(&boxes[member as usize]));
-    let extent = (0..3).map(|k| bounds.high[k] - bounds.low[k]).fold(0.0, f32::max);
-    let scale = if extent > 0.0 { 1023.0 / extent } else { 0.0 };
-    let code = |member: u32| {
-        let b = &boxes[member as usize];
-        let [x, y, z] = [0, 1, 2].map(|k| {
-            // A cast from NaN gives 0 and from too large a number the largest: any order is a valid one.
-            spread((((0.5 * (b.low[k] + b.high[k])) - bounds.low[k]) * scale) as u32)
-        });
-        u64::from(x | y << 1 | z << 2) << 32 | u64::from(member)
+/// The members in the order of a tree that splits them by the centres of their boxes, again and again at the middle of the
+/// longest extent, so that every aligned run of eight, sixty-four, ... is compact. Ties by number.
+pub(crate) fn cluster<'a>(members: &[u32], box_of: impl Fn(u32) -> &'a Box32) -> Vec<u32> {
+    let centre = |member: u32| {
+        let b = box_of(member);
+        let centre = [0, 1, 2].map(|k| 0.5 * b.low[k] + 0.5 * b.high[k]);
+        Centre { centre, member }
     };
-    let mut keys: Vec<u64> = members.iter().map(|&member| code(member)).collect();
-    if keys.len() >= PARALLEL {
-        keys.par_sort_unstable();
-    } else {
-        keys.sort_unstable();
-    }
-    keys.into_iter().map(|key| key as u32).collect()
+    let mut centres: Vec<Centre> = members.iter().map(|&member| centre(member)).collect();
+    split(&mut centres);
+    centres.into_iter().map(|centre| centre.member).collect()
 }
 
-/// The lowest ten bits, two zeros after each.
-fn spread(x: u32) -> u32 {
-    let x = x.min(1023);
-    let x = (x | x << 16) & 0x0300_00ff;
-    let x = (x | x << 8) & 0x0300_f00f;
-    let x = (x | x << 4) & 0x030c_30c3;
-    (x | x << 2) & 0x0924_9249
+#[derive(Clone, Copy)]
+struct Centre {
+    centre: [f32; 3],
+    member: u32,
+}
+
+fn split(centres: &mut [Centre]) {
+    if centres.len() <= WIDTH {
+        return;
+    }
+    // Split between whole subtrees: the largest power of the width below the count is what one child holds.
+    let mut child = WIDTH;
+    while child * WIDTH < centres.len() {
+        child *= WIDTH;
+    }
+    let middle = centres.len().div_ceil(child) / 2 * child;
+    let mut bounds = Box32::EMPTY;
+    for c in centres.iter() {
+        bounds = bounds.union(&Box32 { low: c.centre, high: c.centre });
+    }
+    let extent = [0, 1, 2].map(|k| bounds.high[k] - bounds.low[k]);
+    let axis = (0..3).fold(0, |best, k| if extent[k] > extent[best] { k } else { best });
+    centres.select_nth_unstable_by(middle, |a, b| {
+        a.centre[axis].total_cmp(&b.centre[axis]).then(a.member.cmp(&b.member))
+    });
+    let (left, right) = centres.split_at_mut(middle);
+    if left.len() >= PARALLEL {
+        rayon::join(|| split(left), || split(right));
+    } else {
+        split(left);
+        split(right);
+    }
 }
 
 #[cfg(test)]
@@ -280,7 +360,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn finds_what_brute_force_finds(all in boxes(0..700), moved in boxes(700..701), after in 0u32..50) {
+        fn finds_what_brute_force_finds(all in boxes(0..700), moved in boxes(700..701), after in 0i32..50) {
             let members: Vec<u32> = (0..all.len() as u32).filter(|i| i % 3 != 1).collect();
             let mut bvh = Bvh::default();
             bvh.build(&members, &all);
@@ -289,16 +369,21 @@ mod tests {
             for boxes in [&all[..], moved] {
                 bvh.update(&members, boxes);
                 for query in boxes.iter().take(20) {
-                    for after in [None, Some(after)] {
-                        let mut found = Vec::new();
-                        bvh.query(query, after, |i| found.push(i));
+                    for after in [-1, after] {
+                        let (mut leaves, mut scratch, mut found) = (Vec::new(), Vec::new(), Vec::new());
+                        bvh.leaves(query, after, &mut leaves, &mut scratch);
+                        bvh.in_leaves(&leaves, query, after, &mut found);
                         found.sort_unstable();
                         let expected: Vec<u32> = members
                             .iter()
                             .copied()
-                            .filter(|&i| after.is_none_or(|a| i > a) && overlap(query, &boxes[i as usize]))
+                            .filter(|&i| i.cast_signed() > after && overlap(query, &boxes[i as usize]))
                             .collect();
                         prop_assert_eq!(&found, &expected);
+                        let mut near = Vec::new();
+                        bvh.nearest(query, after, 0.0, |i| { near.push(i); 0.0 });
+                        near.sort_unstable();
+                        prop_assert!(expected.iter().all(|i| near.binary_search(i).is_ok()));
                     }
                 }
             }

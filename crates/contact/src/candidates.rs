@@ -4,17 +4,12 @@
 //! whose boxes come within `dhat + offset`. The lists stay valid for any positions inside those boxes, so one query serves
 //! many evaluations; they are a superset, and what is computed from them depends on the positions alone.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use glam::DVec3;
-use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::CollisionMesh;
-use crate::bvh::{Box32, Bvh};
-
-/// Primitives whose pairs one task collects; fixed, so that nothing depends on the number of threads.
-const CHUNK: usize = 256;
+use crate::bvh::{Box32, Bvh, cluster};
+use crate::collect::{Budget, Search};
 
 /// Why a query gave no candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -111,13 +106,7 @@ impl Candidates {
     ) -> Result<(), QueryError> {
         self.valid = false;
         self.dhat = dhat;
-        for list in [
-            &mut self.vertex_triangle,
-            &mut self.edge_edge,
-            &mut self.sphere_triangle,
-            &mut self.sphere_sphere,
-            &mut self.particle_slab,
-        ] {
+        for list in self.lists_mut() {
             list.clear();
         }
         let fixed_moved = self.boxes.update(mesh, x, x_end, skin)?;
@@ -132,93 +121,99 @@ impl Candidates {
             boxes[sphere.vertex as usize].grown(sphere.radius)
         });
 
-        let budget = Budget { limit, used: AtomicUsize::new(0) };
-        let all = self.collect_all(mesh, dhat, &budget);
+        let budget = Budget::new(limit);
+        self.collect_all(mesh, &budget);
         if budget.exceeded() {
+            for list in self.lists_mut() {
+                list.clear();
+            }
             return Err(QueryError::TooMany { limit });
         }
-        let [vt, ee, st, ss, ps] = all;
-        flatten(&vt, &mut self.vertex_triangle);
-        flatten(&ee, &mut self.edge_edge);
-        flatten(&st, &mut self.sphere_triangle);
-        flatten(&ss, &mut self.sphere_sphere);
-        flatten(&ps, &mut self.particle_slab);
         remove_sorted(&mut self.vertex_triangle, &mesh.excluded.vertex_triangle);
         remove_sorted(&mut self.edge_edge, &mesh.excluded.edge_edge);
         self.valid = true;
         Ok(())
     }
 
-    /// The five lists in the order of the fields, each in chunks.
-    fn collect_all(
-        &self,
-        mesh: &CollisionMesh,
-        dhat: f64,
-        budget: &Budget,
-    ) -> [Vec<Vec<[u32; 2]>>; 5] {
-        let boxes = &self.boxes.single;
-        let reach = dhat + mesh.min_gap;
+    fn lists_mut(&mut self) -> [&mut Vec<[u32; 2]>; 5] {
+        [
+            &mut self.vertex_triangle,
+            &mut self.edge_edge,
+            &mut self.sphere_triangle,
+            &mut self.sphere_sphere,
+            &mut self.particle_slab,
+        ]
+    }
+
+    fn collect_all(&mut self, mesh: &CollisionMesh, budget: &Budget) {
+        let Self { boxes, triangles, edges, spheres, dhat, .. } = self;
+        let reach = *dhat + mesh.min_gap;
         let movable = |vertex: u32| mesh.movable[vertex as usize];
 
-        let vertex_triangle = budget.collect(mesh.vertices.len(), |i, found| {
-            let vertex = mesh.vertices[i as usize];
-            let query = boxes[vertex as usize].grown(reach);
-            let mut keep = |t: u32| {
-                if !mesh.triangles[t as usize].contains(&vertex) {
-                    found.push(t);
-                }
-            };
-            self.triangles.moving.query(&query, None, &mut keep);
-            if movable(vertex) {
-                self.triangles.fixed.query(&query, None, &mut keep);
-            }
-        });
-        let edge_edge = budget.collect(mesh.edges.len(), |i, found| {
-            let edge = mesh.edges[i as usize];
-            let query = self.edges.boxes[i as usize].grown(reach);
-            let mut keep = |j: u32| {
-                let other = mesh.edges[j as usize];
-                if !(edge.contains(&other[0]) || edge.contains(&other[1])) {
-                    found.push(j);
-                }
-            };
-            self.edges.moving.query(&query, Some(i), &mut keep);
-            if mesh.edge_movable(i as usize) {
-                self.edges.fixed.query(&query, Some(i), &mut keep);
-            }
-        });
-        let sphere_triangle = budget.collect(mesh.spheres.len(), |i, found| {
-            let sphere = &mesh.spheres[i as usize];
-            let query = boxes[sphere.vertex as usize].grown(dhat + mesh.sphere_offset(sphere));
-            self.triangles.moving.query(&query, None, |t| found.push(t));
-            if movable(sphere.vertex) {
-                self.triangles.fixed.query(&query, None, |t| found.push(t));
-            }
-        });
-        let sphere_sphere = budget.collect(mesh.spheres.len(), |i, found| {
-            let sphere = &mesh.spheres[i as usize];
-            let query = self.spheres.boxes[i as usize].grown(dhat);
-            self.spheres.moving.query(&query, Some(i), |j| {
-                if movable(sphere.vertex) || movable(mesh.spheres[j as usize].vertex) {
-                    found.push(j);
-                }
-            });
-        });
-        let particle_slab = budget.collect(self.particles.len(), |i, found| {
-            let (vertex, offset) = self.particles[i as usize];
+        let vertex_triangle = Search {
+            order: &boxes.clusters,
+            partners: triangles,
+            rising: false,
+            query: |i| boxes.single[mesh.vertices[i as usize] as usize].grown(reach),
+            movable: |i| movable(mesh.vertices[i as usize]),
+            keep: |i, t| !mesh.triangles[t as usize].contains(&mesh.vertices[i as usize]),
+        };
+        budget.collect(&vertex_triangle, &mut self.vertex_triangle);
+
+        let order: Vec<u32> = [edges.moving.order(), edges.fixed.order()].concat();
+        let edge_edge = Search {
+            order: &order,
+            partners: edges,
+            rising: true,
+            query: |i| edges.boxes[i as usize].grown(reach),
+            movable: |i| mesh.edge_movable(i as usize),
+            keep: |i, j| {
+                let ([a, b], [c, d]) = (mesh.edges[i as usize], mesh.edges[j as usize]);
+                a != c && a != d && b != c && b != d
+            },
+        };
+        budget.collect(&edge_edge, &mut self.edge_edge);
+
+        let all: Vec<u32> = (0..mesh.spheres.len() as u32).collect();
+        let sphere_triangle = Search {
+            order: &all,
+            partners: triangles,
+            rising: false,
+            query: |i| {
+                let sphere = &mesh.spheres[i as usize];
+                boxes.single[sphere.vertex as usize].grown(*dhat + mesh.sphere_offset(sphere))
+            },
+            movable: |i| movable(mesh.spheres[i as usize].vertex),
+            keep: |_, _| true,
+        };
+        budget.collect(&sphere_triangle, &mut self.sphere_triangle);
+
+        let sphere_sphere = Search {
+            order: &all,
+            partners: spheres,
+            rising: true,
+            query: |i| spheres.boxes[i as usize].grown(*dhat),
+            movable: |_| true,
+            keep: |i, j| {
+                movable(mesh.spheres[i as usize].vertex) || movable(mesh.spheres[j as usize].vertex)
+            },
+        };
+        budget.collect(&sphere_sphere, &mut self.sphere_sphere);
+
+        for (i, &(vertex, offset)) in (0..).zip(&self.particles) {
             if !movable(vertex) {
-                return;
+                continue;
             }
-            let (centre, half) = self.boxes.centre_and_half(vertex);
+            let (centre, half) = boxes.centre_and_half(vertex);
             for (j, slab) in (0..).zip(&mesh.slabs) {
                 let height = slab.normal.dot(centre - slab.point);
-                let reach = slab.normal.abs().dot(half) + dhat + offset;
+                let reach = slab.normal.abs().dot(half) + *dhat + offset;
                 if height - reach <= 0.0 && height + reach >= -slab.thickness {
-                    found.push(j);
+                    self.particle_slab.push([i, j]);
                 }
             }
-        });
-        [vertex_triangle, edge_edge, sphere_triangle, sphere_sphere, particle_slab]
+        }
+        budget.spend(self.particle_slab.len());
     }
 }
 
@@ -230,6 +225,8 @@ struct VertexBoxes {
     single: Vec<Box32>,
     /// World vertices of all primitives, sorted; others may go anywhere.
     used: Vec<u32>,
+    /// The mesh's vertices (indices into its list) in compact clusters, so that neighbours are searched together.
+    clusters: Vec<u32>,
 }
 
 impl VertexBoxes {
@@ -243,6 +240,7 @@ impl VertexBoxes {
             high: vec![DVec3::NAN; count],
             single: vec![Box32::EMPTY; count],
             used,
+            clusters: Vec::new(),
         }
     }
 
@@ -273,6 +271,10 @@ impl VertexBoxes {
             self.high[v] = high;
             self.single[v] = Box32::outward(low, high);
         }
+        if self.clusters.len() != mesh.vertices.len() {
+            let all: Vec<u32> = (0..mesh.vertices.len() as u32).collect();
+            self.clusters = cluster(&all, |i| &self.single[mesh.vertices[i as usize] as usize]);
+        }
         Ok(fixed_moved)
     }
 
@@ -292,12 +294,12 @@ impl VertexBoxes {
 /// Boxes of all primitives of one kind, and two hierarchies: of those that may move, and of those that never do, which
 /// is built once.
 #[derive(Clone, Debug, Default)]
-struct Trees {
+pub(crate) struct Trees {
     boxes: Vec<Box32>,
     moving_members: Vec<u32>,
     fixed_members: Vec<u32>,
-    moving: Bvh,
-    fixed: Bvh,
+    pub(crate) moving: Bvh,
+    pub(crate) fixed: Bvh,
 }
 
 impl Trees {
@@ -317,57 +319,6 @@ impl Trees {
             }
             self.fixed.build(&self.fixed_members, &self.boxes);
         }
-    }
-}
-
-/// Counts pairs over all tasks of a query.
-struct Budget {
-    limit: usize,
-    used: AtomicUsize,
-}
-
-impl Budget {
-    /// Runs `partners(i, found)` for every `i` below `count` and lists `[i, j]` for what it finds, sorted, in chunks.
-    /// Stops early once the limit is exceeded; whether it is depends on the total alone.
-    fn collect(
-        &self,
-        count: usize,
-        partners: impl Fn(u32, &mut Vec<u32>) + Sync,
-    ) -> Vec<Vec<[u32; 2]>> {
-        let chunk = |chunk: usize| {
-            let (mut pairs, mut found) = (Vec::new(), Vec::new());
-            if self.exceeded() {
-                return pairs;
-            }
-            let mut counted = 0;
-            for i in (CHUNK * chunk)..count.min(CHUNK * (chunk + 1)) {
-                found.clear();
-                partners(i as u32, &mut found);
-                found.sort_unstable();
-                pairs.extend(found.iter().map(|&j| [i as u32, j]));
-                if pairs.len() - counted >= 4096 {
-                    self.used.fetch_add(pairs.len() - counted, Ordering::Relaxed);
-                    counted = pairs.len();
-                    if self.exceeded() {
-                        return pairs;
-                    }
-                }
-            }
-            self.used.fetch_add(pairs.len() - counted, Ordering::Relaxed);
-            pairs
-        };
-        (0..count.div_ceil(CHUNK)).into_par_iter().map(chunk).collect()
-    }
-
-    fn exceeded(&self) -> bool {
-        self.used.load(Ordering::Relaxed) > self.limit
-    }
-}
-
-fn flatten(chunks: &[Vec<[u32; 2]>], out: &mut Vec<[u32; 2]>) {
-    out.reserve(chunks.iter().map(Vec::len).sum());
-    for chunk in chunks {
-        out.extend_from_slice(chunk);
     }
 }
 

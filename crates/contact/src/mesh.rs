@@ -13,7 +13,8 @@ pub struct Sphere {
     pub radius: f64,
 }
 
-/// Pairs that are never candidates because they are close in the rest shape already .
+/// Pairs that are never candidates because they are close in the rest shape already (see
+/// [`crate::pairs_below`]).
 /// Both lists are sorted; an edge pair has its smaller index first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excluded {
@@ -201,7 +202,8 @@ impl CollisionMesh {
         owner.unwrap_or(("?", index))
     }
 
-    fn describe_vertex(&self, vertex: u32) -> String {
+    /// A world vertex in words: `` `cloth` vertex 12 ``.
+    pub fn describe_vertex(&self, vertex: u32) -> String {
         let (name, local) = self.owner(vertex, |part| part.first_vertex);
         format!("`{name}` vertex {local}")
     }

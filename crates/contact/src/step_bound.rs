@@ -83,13 +83,14 @@ pub fn step_bound(
                 let fraction = mesh_fraction(&stencil, x, dx, best, rule);
                 if fraction <= best {
                     shared.fetch_min(fraction.to_bits(), Ordering::Relaxed);
-                    first = earlier(first, (fraction, Pair { kind: kind.into(), primitives }));
+                    first =
+                        Some(earlier(first, (fraction, Pair { kind: kind.into(), primitives })));
                 }
             }
             first
         };
         let chunks: Vec<Option<(f64, Pair)>> = list.par_chunks(CHUNK).map(of_chunk).collect();
-        first = chunks.into_iter().flatten().fold(first, earlier);
+        first = chunks.into_iter().flatten().fold(first, |a, b| Some(earlier(a, b)));
     }
     if rule.slabs {
         for &[particle, slab] in &candidates.particle_slab {
@@ -98,7 +99,7 @@ pub fn step_bound(
             let fraction = fraction_of(row.gap, approach, rule);
             if fraction <= 1.0 {
                 let pair = Pair { kind: PairKind::VertexSlab, primitives: [row.vertex, slab] };
-                first = earlier(first, (fraction, pair));
+                first = Some(earlier(first, (fraction, pair)));
             }
         }
     }
@@ -114,10 +115,11 @@ pub fn step_bound(
     }
 }
 
-fn earlier(a: Option<(f64, Pair)>, b: (f64, Pair)) -> Option<(f64, Pair)> {
+/// The lower fraction; of equal ones the smaller pair.
+fn earlier(a: Option<(f64, Pair)>, b: (f64, Pair)) -> (f64, Pair) {
     match a {
-        Some(a) if a.0 < b.0 || (a.0 == b.0 && a.1 <= b.1) => Some(a),
-        _ => Some(b),
+        Some(a) if a.0 < b.0 || (a.0 == b.0 && a.1 <= b.1) => a,
+        _ => b,
     }
 }
 

@@ -1,0 +1,4 @@
+//! Tests of the contact module from outside, in one binary.
+
+mod peer;
+mod stack;
