@@ -71,7 +71,7 @@ impl<E: Element<N>, const N: usize> Batch<E, N> {
             kind,
             label,
             stencils: all,
-            program: Arc::new(Program::trace::<E, N>()),
+            program: Program::shared::<E, N>(),
             active: true,
             rows: None,
             lag: None,

@@ -3,7 +3,10 @@
 use crate::element::{At, Element, Fields};
 use crate::term::{block_count, block_index};
 use gusset_scalar::Vec3;
-use gusset_trace::{Graph, Sym, Tape, glsl};
+use gusset_trace::{Graph, Registers, Sym, Tape, glsl};
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub(crate) use gusset_trace::LANES;
 
@@ -50,7 +53,7 @@ impl Shader {
 #[derive(Default)]
 pub(crate) struct Scratch {
     inputs: Vec<[f64; LANES]>,
-    registers: Vec<[f64; LANES]>,
+    registers: Registers,
     outputs: Vec<[f64; LANES]>,
 }
 
@@ -72,6 +75,20 @@ fn point<'g>(v: &[Sym<'g>], k: usize) -> Vec3<Sym<'g>> {
 }
 
 impl Program {
+    /// The program of an element type, traced when it is first asked for and kept.
+    pub fn shared<E: Element<N>, const N: usize>() -> Arc<Self> {
+        static PROGRAMS: Mutex<BTreeMap<(TypeId, usize), Arc<Program>>> =
+            Mutex::new(BTreeMap::new());
+        // Tracing panics on a broken energy only; what is in the map is whole even then.
+        let lock = || PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (TypeId::of::<E>(), N);
+        if let Some(program) = lock().get(&key) {
+            return Arc::clone(program);
+        }
+        let program = Arc::new(Self::trace::<E, N>());
+        Arc::clone(lock().entry(key).or_insert(program))
+    }
+
     /// Traces an element type.
     pub fn trace<E: Element<N>, const N: usize>() -> Self {
         let graph = Graph::new();

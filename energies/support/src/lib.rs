@@ -1,0 +1,211 @@
+//! Springs to targets in space: a hand that holds, carries and lets go.
+//!
+//! ```text
+//! E = 1/2 k |x - target(t)|^2
+//! ```
+//!
+//! Targets and stiffness follow keyframes; the term is gone once released (bag article, section 5).
+
+use glam::DVec3;
+use gusset_energy::{
+    At, Blocks, BuildError, Curve, Element, Energy, Interpolation, Mat3, Motion, OneOrEach, Path,
+    Psd, Scalar, Selection, Site, Terms, Vec3, Window, fields, register, vec3,
+};
+use gusset_units::{Length, Stiffness, Time};
+
+/// Springs that hold vertices at targets in space.
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Support {
+    /// Vertices that are held.
+    vertices: Selection,
+    /// Stiffness of each vertex's spring: one for all, or a list.
+    #[serde(default)]
+    stiffness: Option<OneOrEach<Stiffness>>,
+    /// Stiffness over time, in place of `stiffness`; straight lines between the keys.
+    #[serde(default)]
+    stiffness_keys: Vec<StiffnessKey>,
+    /// Rigid motion that carries the start positions along; they stay where they are when it and `targets` are absent.
+    #[serde(default)]
+    motion: Option<Motion>,
+    /// Targets over time, in place of `motion`.
+    #[serde(default)]
+    targets: Vec<TargetKey>,
+    /// How `targets` go from one key to the next.
+    #[serde(default)]
+    interpolation: Interpolation,
+    /// When the support sets in.
+    #[serde(default)]
+    from: Option<Time>,
+    /// When it lets go.
+    #[serde(default)]
+    release: Option<Time>,
+}
+
+/// The stiffness at one time.
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StiffnessKey {
+    /// When.
+    time: Time,
+    /// Stiffness of every vertex's spring.
+    stiffness: Stiffness,
+}
+
+/// The targets at one time.
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TargetKey {
+    /// When.
+    time: Time,
+    /// Target of each vertex, in the order of the selection; a single one is shared by all.
+    positions: Vec<[Length; 3]>,
+}
+
+fields! {
+    /// A spring to a point in space.
+    pub struct Spring<S> {
+        /// `k` [N/m].
+        pub stiffness: S,
+        /// Its far end [m].
+        pub target: Vec3<S>,
+    }
+}
+
+impl Element<1> for Support {
+    type Params<S: Scalar> = Spring<S>;
+    const PSD: Psd = Psd::Exact;
+    const CLOSED_FORM: bool = true;
+
+    fn energy<S: Scalar>(at: &At<S, 1>, p: &Spring<S>) -> S {
+        p.stiffness * 0.5 * (at.x[0] - p.target).norm_squared()
+    }
+
+    fn closed_form(at: &At<f64, 1>, p: &Spring<f64>, out: &mut Blocks<1>) {
+        out.gradient[0] = (at.x[0] - p.target) * p.stiffness;
+        out.hessian[0][0] = Mat3::identity() * p.stiffness;
+    }
+}
+
+/// Where the targets are, one per held vertex.
+enum Targets {
+    /// Start positions carried by a rigid motion.
+    Carried(Path, Vec<DVec3>),
+    /// Each on its own way.
+    Keyed(Vec<Curve<3>>),
+    /// Fixed.
+    Still(Vec<DVec3>),
+}
+
+impl Targets {
+    fn at(&self, t: f64, k: usize) -> DVec3 {
+        match self {
+            Self::Carried(path, start) => path.at(t, start[k]),
+            Self::Keyed(curves) => DVec3::from_array(curves[k].at(t)),
+            Self::Still(start) => start[k],
+        }
+    }
+}
+
+impl Energy for Support {
+    const KIND: &'static str = "support";
+    const ABOUT: &'static str = "Springs that hold vertices at moving targets";
+
+    fn build(self, site: &Site<'_>, out: &mut Terms) -> Result<(), BuildError> {
+        let body = site.body()?;
+        let held = self.vertices.resolve(body, site.units, "vertices")?;
+        let window = Window::new(self.from, self.release, site.units, "release")?;
+        let start: Vec<DVec3> = held.iter().map(|&v| body.start[v as usize]).collect();
+        let ramp = self.ramp(site)?;
+        let stiffness = match (&ramp, self.stiffness) {
+            (Some(ramp), None) => vec![ramp.at(0.0)[0]; held.len()],
+            (None, Some(given)) => given.map(|k| k.si(site.units)).each(held.len(), "stiffness")?,
+            _ => {
+                return Err(BuildError::value(
+                    "stiffness",
+                    "a support takes either `stiffness` or `stiffness_keys`",
+                ));
+            }
+        };
+        if let Some(k) = stiffness.iter().find(|k| !(**k >= 0.0)) {
+            return Err(BuildError::value(
+                "stiffness",
+                format!("is {k} N/m; it can't be negative"),
+            ));
+        }
+        let targets = match (self.motion, self.targets.is_empty()) {
+            (Some(motion), true) => Targets::Carried(motion.path(site.units, "motion")?, start),
+            (None, false) => {
+                Targets::Keyed(keyed(&self.targets, self.interpolation, held.len(), site)?)
+            }
+            (None, true) => Targets::Still(start),
+            (Some(_), false) => {
+                return Err(BuildError::value(
+                    "targets",
+                    "a support takes either `motion` or `targets`",
+                ));
+            }
+        };
+        let springs = held.iter().zip(&stiffness).enumerate().map(|(k, (&v, &stiffness))| {
+            ([v], Spring { stiffness, target: vec3(targets.at(0.0, k)) })
+        });
+        let batch = site.batch::<Self, 1>(springs)?;
+        out.push(batch.with_schedule(window, move |t, k, spring| {
+            spring.target = vec3(targets.at(t, k));
+            if let Some(ramp) = &ramp {
+                spring.stiffness = ramp.at(t)[0];
+            }
+        }));
+        Ok(())
+    }
+}
+
+impl Support {
+    /// Stiffness over time [N/m].
+    fn ramp(&self, site: &Site<'_>) -> Result<Option<Curve<1>>, BuildError> {
+        if self.stiffness_keys.is_empty() {
+            return Ok(None);
+        }
+        let keys = self.stiffness_keys.iter();
+        let keys: Vec<_> =
+            keys.map(|k| (k.time.si(site.units), [k.stiffness.si(site.units)])).collect();
+        if let Some((t, [k])) = keys.iter().find(|(_, [k])| !(*k >= 0.0)) {
+            let found = format!("is {k} N/m at {t} s; it can't be negative");
+            return Err(BuildError::value("stiffness_keys", found));
+        }
+        Curve::new(keys, Interpolation::Linear, "stiffness_keys").map(Some)
+    }
+}
+
+/// One curve per held vertex through its target at each key.
+fn keyed(
+    keys: &[TargetKey],
+    interpolation: Interpolation,
+    count: usize,
+    site: &Site<'_>,
+) -> Result<Vec<Curve<3>>, BuildError> {
+    if let Some(key) =
+        keys.iter().find(|key| key.positions.len() != count && key.positions.len() != 1)
+    {
+        return Err(BuildError::value(
+            "targets",
+            format!(
+                "has {} positions at {} s where {count} are needed, or one for all",
+                key.positions.len(),
+                key.time.si(site.units)
+            ),
+        ));
+    }
+    let target = |key: &TargetKey, k: usize| {
+        let position = key.positions[k.min(key.positions.len() - 1)];
+        (key.time.si(site.units), position.map(|c| c.si(site.units)))
+    };
+    (0..count)
+        .map(|k| Curve::new(keys.iter().map(|key| target(key, k)), interpolation, "targets"))
+        .collect()
+}
+
+register!(Support);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+//! The two laws.
+
+use crate::isotropic::{Principal, assemble};
+use crate::path;
+use gusset_energy::{At, Blocks, Element, Mat3, Scalar, Vec3, fields};
+
+fields! {
+    /// A tetrahedron.
+    pub struct Tetrahedron<S> {
+        /// Inverse of the rest edges from vertex 0, by column [1/m].
+        pub inverse: [Vec3<S>; 3],
+        /// Rest volume [m^3].
+        pub volume: S,
+        /// Shear modulus [Pa].
+        pub mu: S,
+        /// Second Lamé constant [Pa].
+        pub lambda: S,
+    }
+}
+
+impl<S: Scalar> Tetrahedron<S> {
+    /// `F`.
+    #[inline(always)]
+    pub fn deformation(&self, x: &[Vec3<S>; 4]) -> Mat3<S> {
+        Mat3::from_columns(x[1] - x[0], x[2] - x[0], x[3] - x[0]) * Mat3 { columns: self.inverse }
+    }
+}
+
+/// What both laws are made of, each without loss of digits near rest.
+struct Strain<S> {
+    /// `J^2 - 1`.
+    dilation: S,
+    /// `2 I2 + 4 I3` of Green's strain.
+    second: S,
+}
+
+fn strain<S: Scalar>(f: Mat3<S>) -> Strain<S> {
+    let [a, b, c] = f.columns;
+    let e = [(a, a), (b, b), (c, c)].map(|(u, v)| (u.dot(v) - 1.0) * 0.5);
+    let [e23, e31, e12] = [(b, c), (c, a), (a, b)].map(|(u, v)| u.dot(v) * 0.5);
+    let i2 = e[0] * e[1] + e[1] * e[2] + e[2] * e[0] - e12 * e12 - e23 * e23 - e31 * e31;
+    let i3 = e[0] * (e[1] * e[2] - e23 * e23) - e12 * (e12 * e[2] - e23 * e31)
+        + e31 * (e12 * e23 - e[1] * e31);
+    let second = i2 * 2.0 + i3 * 4.0;
+    Strain { dilation: (e[0] + e[1] + e[2] + second) * 2.0, second }
+}
+
+/// Finite at zero volume and beyond.
+pub struct Stable;
+
+impl Element<4> for Stable {
+    type Params<S: Scalar> = Tetrahedron<S>;
+    const CLOSED_FORM: bool = true;
+
+    fn energy<S: Scalar>(at: &At<S, 4>, p: &Tetrahedron<S>) -> S {
+        let f = p.deformation(&at.x);
+        let (j, Strain { dilation, second }) = (f.det(), strain(f));
+        // J - 1 = (J^2 - 1)/(J + 1) keeps its digits near J = 1, and is only used there.
+        let near_rest = dilation / (j + 1.0);
+        let growth = S::select_lt((j - 1.0).abs(), S::lit(0.5), near_rest, j - 1.0);
+        p.volume * ((p.lambda + p.mu * 2.0) * 0.5 * growth * growth - p.mu * second)
+    }
+
+    #[inline]
+    fn closed_form(at: &At<f64, 4>, p: &Tetrahedron<f64>, out: &mut Blocks<4>) {
+        let f = p.deformation(&at.x);
+        let (mu, bulk) = (p.mu, p.lambda + p.mu);
+        let pressure = |j: f64| bulk * (j - 1.0) - mu; // lambda' (J - alpha)
+        let stress = f * mu + f.cofactor() * pressure(f.det());
+        let principal = |[s1, s2, s3]: [f64; 3]| {
+            let pressure = pressure(s1 * s2 * s3);
+            let area = [s2 * s3, s3 * s1, s1 * s2]; // dJ/ds_i
+            let s = [s1, s2, s3];
+            Principal {
+                hessian: std::array::from_fn(|a| {
+                    std::array::from_fn(|b| {
+                        let own = if a == b { mu } else { pressure * s[3 - a - b] };
+                        own + bulk * area[a] * area[b]
+                    })
+                }),
+                twist: s.map(|s| mu + pressure * s),
+                flip: s.map(|s| mu - pressure * s),
+            }
+        };
+        assemble(p, f, stress, principal, out);
+    }
+}
+
+/// Infinite at zero volume.
+pub struct Log;
+
+impl Element<4> for Log {
+    type Params<S: Scalar> = Tetrahedron<S>;
+    const CLOSED_FORM: bool = true;
+
+    fn energy<S: Scalar>(at: &At<S, 4>, p: &Tetrahedron<S>) -> S {
+        let f = p.deformation(&at.x);
+        let Strain { dilation, second } = strain(f);
+        let log_j = dilation.max(S::lit(-1.0)).ln_1p() * 0.5;
+        let shear = (dilation * 0.5 - log_j) - second;
+        let density = p.mu * shear + p.lambda * 0.5 * log_j * log_j;
+        p.volume * S::select_lt(S::lit(0.0), f.det(), density, S::lit(f64::INFINITY))
+    }
+
+    #[inline]
+    fn closed_form(at: &At<f64, 4>, p: &Tetrahedron<f64>, out: &mut Blocks<4>) {
+        let f = p.deformation(&at.x);
+        let (mu, lambda) = (p.mu, p.lambda);
+        let log_j = 0.5 * strain(f).dilation.max(-1.0).ln_1p();
+        let pressure = lambda * log_j - mu;
+        let stress = f * mu + f.cofactor() * (pressure / f.det());
+        let principal = |s: [f64; 3]| Principal {
+            hessian: std::array::from_fn(|a| {
+                std::array::from_fn(|b| {
+                    let own = if a == b { mu - pressure / (s[a] * s[a]) } else { 0.0 };
+                    own + lambda / (s[a] * s[b])
+                })
+            }),
+            twist: std::array::from_fn(|c| mu + pressure / (s[(c + 1) % 3] * s[(c + 2) % 3])),
+            flip: std::array::from_fn(|c| mu - pressure / (s[(c + 1) % 3] * s[(c + 2) % 3])),
+        };
+        assemble(p, f, stress, principal, out);
+    }
+
+    fn max_step(x: &[Vec3<f64>; 4], dx: &[Vec3<f64>; 4], _: &Tetrahedron<f64>) -> f64 {
+        path::max_step(x, dx)
+    }
+}

@@ -1,0 +1,134 @@
+//! Projected Hessians of isotropic solids, from their principal stretches.
+//!
+//! With `F = U diag(s) V^T` (rotations U and V, the last stretch negative for an inverted element), the second variation
+//! of an isotropic energy density falls apart in the frame `dG = U^T dF V`: one 3x3 form on the diagonal of `dG`, whose
+//! matrix is the Hessian of the density by the stretches, and for each pair (a, b) a twist `(dG_ab - dG_ba)/sqrt 2` and a
+//! flip `(dG_ab + dG_ba)/sqrt 2`. (Smith, de Goes and Kim, "Analytic eigensystems for isotropic distortion energies",
+//! 2019, section 4.)
+
+use crate::elements::Tetrahedron;
+use gusset_energy::{Blocks, Mat3, Vec3};
+use nalgebra::Matrix3;
+
+/// Second derivatives of an isotropic density by the principal stretches [Pa].
+pub struct Principal {
+    /// Hessian by the stretches.
+    pub hessian: [[f64; 3]; 3],
+    /// Eigenvalue of the twist in the plane across each axis: `(psi_a + psi_b)/(s_a + s_b)`.
+    pub twist: [f64; 3],
+    /// Eigenvalue of the flip in the plane across each axis: `(psi_a - psi_b)/(s_a - s_b)`.
+    pub flip: [f64; 3],
+}
+
+/// `F = U diag(s) V^T` with rotations U and V; only the smallest stretch can be negative.
+pub struct Stretches {
+    /// U.
+    pub left: Mat3<f64>,
+    /// s, in falling order of magnitude.
+    pub values: [f64; 3],
+    /// V.
+    pub right: Mat3<f64>,
+}
+
+impl Stretches {
+    /// Of any matrix, singular ones included.
+    pub fn of(f: Mat3<f64>) -> Self {
+        let [a, b, c] = f.columns;
+        let (ab, bc, ca) = (a.dot(b), b.dot(c), c.dot(a));
+        let metric = Matrix3::new(a.dot(a), ab, ca, ab, b.dot(b), bc, ca, bc, c.dot(c));
+        let eigen = metric.symmetric_eigen();
+        let mut order = [0, 1, 2];
+        order.sort_by(|&i, &j| eigen.eigenvalues[j].total_cmp(&eigen.eigenvalues[i]));
+        let axis = |k: usize| {
+            let v = eigen.eigenvectors.column(order[k]);
+            Vec3::new(v[0], v[1], v[2])
+        };
+        let (v1, v2) = (axis(0), axis(1));
+        let right = Mat3::from_columns(v1, v2, v1.cross(v2));
+        let [f1, f2, f3] = (f * right).columns;
+        let u1 = direction(f1).unwrap_or(Vec3::new(1.0, 0.0, 0.0));
+        let u2 = direction(f2 - u1 * u1.dot(f2)).unwrap_or_else(|| across(u1));
+        let u3 = u1.cross(u2);
+        let values = [u1.dot(f1), u2.dot(f2), u3.dot(f3)];
+        Self { left: Mat3::from_columns(u1, u2, u3), values, right }
+    }
+}
+
+/// Unit vector along `v`, unless that is zero.
+fn direction(v: Vec3<f64>) -> Option<Vec3<f64>> {
+    let length = v.norm();
+    (length > f64::MIN_POSITIVE.sqrt()).then(|| v / length)
+}
+
+/// Some unit vector normal to the unit vector `u`.
+fn across(u: Vec3<f64>) -> Vec3<f64> {
+    let axis = if u.x.abs() < 0.6 { Vec3::new(1.0, 0.0, 0.0) } else { Vec3::new(0.0, 1.0, 0.0) };
+    u.cross(axis).normalized()
+}
+
+/// Gradient and projected Hessian of `volume * psi(F)` from the first Piola stress and the law's second derivatives by
+/// the stretches.
+pub fn assemble(
+    p: &Tetrahedron<f64>,
+    f: Mat3<f64>,
+    stress: Mat3<f64>,
+    law: impl Fn([f64; 3]) -> Principal,
+    out: &mut Blocks<4>,
+) {
+    let Stretches { left, values, right } = Stretches::of(f);
+    let principal = law(values);
+    let diagonal = positive_part(principal.hessian);
+    // On the pair (a, b) across axis c: mean (dG_ab^2 + dG_ba^2) + 2 half dG_ab dG_ba, each times 1/2.
+    let (twist, flip) = (principal.twist.map(|t| t.max(0.0)), principal.flip.map(|f| f.max(0.0)));
+    let mean: [f64; 3] = std::array::from_fn(|c| 0.5 * (flip[c] + twist[c]));
+    let half: [f64; 3] = std::array::from_fn(|c| 0.5 * (flip[c] - twist[c]));
+
+    // Vertex i moves F by dx_i m_i^T, with m_i the rows of the inverse rest edges; in the frame, by (U^T dx_i)(V^T m_i)^T.
+    let [r1, r2, r3] = Mat3 { columns: p.inverse }.transpose().columns;
+    let rows = [r1, r2, r3];
+    let framed = rows.map(|m| (right.transpose() * m).to_array());
+    let back = left.transpose();
+    for i in 0..3 {
+        out.gradient[i + 1] = stress * rows[i] * p.volume;
+        for j in i..3 {
+            let (m, n) = (framed[i], framed[j]);
+            let entry = |a: usize, b: usize| {
+                if a == b {
+                    let (c, d) = ((a + 1) % 3, (a + 2) % 3);
+                    // dG_ac belongs to the pair across d, dG_ad to the one across c.
+                    diagonal[a][a] * m[a] * n[a] + mean[d] * m[c] * n[c] + mean[c] * m[d] * n[d]
+                } else {
+                    diagonal[a][b] * m[a] * n[b] + half[3 - a - b] * m[b] * n[a]
+                }
+            };
+            let row = |a: usize| Vec3::new(entry(a, 0), entry(a, 1), entry(a, 2)) * p.volume;
+            out.hessian[i + 1][j + 1] = left * Mat3::from_rows(row(0), row(1), row(2)) * back;
+        }
+    }
+    close(out);
+}
+
+/// Vertex 0 takes what is left: gradients and rows of blocks sum to zero.
+fn close(out: &mut Blocks<4>) {
+    let [_, g1, g2, g3] = out.gradient;
+    out.gradient[0] = -(g1 + g2 + g3);
+    let h = &mut out.hessian;
+    let (h12, h13, h23) = (h[1][2], h[1][3], h[2][3]);
+    h[0][1] = -(h[1][1] + h12.transpose() + h13.transpose());
+    h[0][2] = -(h12 + h[2][2] + h23.transpose());
+    h[0][3] = -(h13 + h23 + h[3][3]);
+    h[0][0] = -(h[0][1] + h[0][2] + h[0][3]);
+}
+
+/// The part of a symmetric 3x3 matrix with positive eigenvalues.
+fn positive_part(m: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
+    let minor = m[0][0] * m[1][1] - m[0][1] * m[0][1];
+    let det = Mat3::from_columns(m[0].into(), m[1].into(), m[2].into()).det();
+    if m[0][0] > 0.0 && minor > 0.0 && det > 0.0 {
+        return m; // by Sylvester's criterion
+    }
+    let eigen = Matrix3::from_fn(|r, c| m[r][c]).symmetric_eigen();
+    let plus = Matrix3::from_diagonal(&eigen.eigenvalues.map(|v| v.max(0.0)));
+    let plus = eigen.eigenvectors * plus * eigen.eigenvectors.transpose();
+    std::array::from_fn(|r| std::array::from_fn(|c| plus[(r, c)]))
+}
