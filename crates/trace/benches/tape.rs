@@ -8,7 +8,7 @@ mod samples;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use gusset_trace::{Graph, LANES, Sym, Tape};
+use gusset_trace::{Graph, LANES, Registers, Sym, Tape};
 use samples::{EdgeEdgeBarrier, Friction, Hinge, NeoHookeanTet, Sample, StVKTriangle};
 
 const BLOCKS: usize = 64;
@@ -31,7 +31,7 @@ fn lanes(state: &[f64]) -> Vec<[f64; LANES]> {
 
 fn bench<E: Sample>(bencher: Bencher<'_, '_>, tape: &Tape) {
     let inputs = lanes(&E::state());
-    let mut registers = Vec::new();
+    let mut registers = Registers::new();
     let mut outputs = vec![[0.0; LANES]; tape.outputs()];
     bencher.counter(ItemsCount::new(BLOCKS * LANES)).bench_local(|| {
         for _ in 0..BLOCKS {

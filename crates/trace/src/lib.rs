@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use gusset_scalar::{Scalar, Vec3};
-//! use gusset_trace::{Graph, LANES, Tape};
+//! use gusset_trace::{Graph, LANES, Registers, Tape};
 //!
 //! fn spring<S: Scalar>(a: Vec3<S>, b: Vec3<S>, rest: S) -> S {
 //!     ((b - a).norm() - rest).square() * 0.5
@@ -27,7 +27,7 @@
 //! let tape = Tape::new(&graph, &[&[energy], &gradient[..], &hessian[..]].concat());
 //! let inputs = [0.0, 0.0, 0.0, 0.0, 4.0, 0.0, 3.0].map(|value| [value; LANES]);
 //! let mut outputs = vec![[0.0; LANES]; tape.outputs()];
-//! tape.run(&inputs, &mut Vec::new(), &mut outputs);
+//! tape.run(&inputs, &mut Registers::new(), &mut outputs);
 //! assert_eq!(outputs[0], [0.5; LANES]);
 //! assert_eq!(outputs[2], [-1.0; LANES]);
 //! ```
@@ -50,4 +50,4 @@ mod tests;
 pub use glsl::{GLSL_PRELUDE_DECLARATIONS, glsl};
 pub use graph::Graph;
 pub use sym::Sym;
-pub use tape::{LANES, Tape};
+pub use tape::{LANES, Registers, Tape};

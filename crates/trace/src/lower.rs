@@ -1,13 +1,14 @@
 //! From graph to register program: fusion of products into sums, order, registers.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::graph::{Binary, Id, Node, Nodes, Unary};
-use crate::tape::{Op, Run, Tape};
+use crate::tape::{LANES, Op, Run, Tape};
 
 /// How far past the oldest unscheduled instruction the scheduler looks for more of one kind. A larger window gives longer runs
 /// and more live registers.
-const WINDOW: usize = 160;
+const WINDOW: usize = 128;
 
 /// An instruction before registers: what it computes, how, from what.
 struct Step {
@@ -102,14 +103,24 @@ impl<'n> Fusion<'n> {
     }
 }
 
-/// Reorders instructions into long runs of one operation, so that the interpreter branches once per run and not once
-/// per instruction.
-fn schedule(count: usize, steps: Vec<Step>) -> Vec<Step> {
-    let mut steps: Vec<Option<Step>> = steps.into_iter().map(Some).collect();
+/// Reorders instructions: those on the longest paths to an output first, so that independent ones lie side by side and
+/// hide each other's latency; and in runs of one operation, so that the interpreter branches once per run.
+fn schedule(count: usize, mut steps: Vec<Step>) -> Vec<Step> {
+    let mut height = vec![0_u32; count];
+    for step in steps.iter().rev() {
+        let above = height[step.id as usize] + 1;
+        for &operand in &step.operands {
+            height[operand as usize] = height[operand as usize].max(above);
+        }
+    }
+    // A stable sort: operands are higher than what reads them, and keep coming first.
+    steps.sort_by_key(|step| Reverse(height[step.id as usize]));
+
     let mut pending = vec![false; count];
-    for step in steps.iter().flatten() {
+    for step in &steps {
         pending[step.id as usize] = true;
     }
+    let mut steps: Vec<Option<Step>> = steps.into_iter().map(Some).collect();
     let mut order = Vec::with_capacity(steps.len());
     let mut oldest = 0;
     while oldest < steps.len() {
@@ -119,14 +130,16 @@ fn schedule(count: usize, steps: Vec<Step>) -> Vec<Step> {
         }
         let window = oldest..steps.len().min(oldest + WINDOW);
         let op = longest_run(&steps[window.clone()], &pending);
+        let first = order.len();
         for slot in &mut steps[window] {
             let ready = |step: &mut Step| {
                 step.op == op && step.operands.iter().all(|&operand| !pending[operand as usize])
             };
-            if let Some(step) = slot.take_if(ready) {
-                pending[step.id as usize] = false;
-                order.push(step);
-            }
+            order.extend(slot.take_if(ready));
+        }
+        // Only now: instructions of one sweep don't wait for each other.
+        for step in &order[first..] {
+            pending[step.id as usize] = false;
         }
     }
     order
@@ -167,12 +180,16 @@ fn allocate(nodes: &Nodes, roots: &[Id], steps: &[Step]) -> Tape {
             last_use[id as usize] = usize::MAX;
         }
     }
-    for &id in &read {
-        if let Node::Input(index) = nodes.get(id) {
-            register[id as usize] = tape.add_register();
-            tape.loads.push(index);
-            tape.inputs = tape.inputs.max(index as usize + 1);
-        }
+    let input = |&id: &Id| match nodes.get(id) {
+        Node::Input(index) => Some((index, id)),
+        _ => None,
+    };
+    let mut loads: Vec<_> = read.iter().filter_map(input).collect();
+    loads.sort_unstable();
+    for (index, id) in loads {
+        register[id as usize] = tape.add_register();
+        tape.loads.push(index);
+        tape.inputs = index as usize + 1;
     }
     for &root in roots {
         last_use[root as usize] = usize::MAX;
@@ -195,9 +212,11 @@ fn allocate(nodes: &Nodes, roots: &[Id], steps: &[Step]) -> Tape {
 }
 
 impl Tape {
+    /// Start of a new register.
     fn add_register(&mut self) -> u16 {
+        let start = LANES * self.registers;
         self.registers += 1;
-        u16::try_from(self.registers - 1).expect("an element's program fits in 65536 registers")
+        u16::try_from(start).expect("an element's program fits in 8192 registers")
     }
 
     fn push(&mut self, op: Op, to: u16, from: &[u16]) {

@@ -1,5 +1,7 @@
 //! The CPU program of a graph: straight-line, on a small register file, [`LANES`] elements at a time.
 
+use std::sync::{Mutex, PoisonError};
+
 use crate::lower::lower;
 use crate::{Graph, Sym};
 
@@ -7,7 +9,52 @@ use crate::{Graph, Sym};
 /// result does not depend on the lane or on the company.
 pub const LANES: usize = 8;
 
-type Lanes = [f64; LANES];
+pub(crate) type Lanes = [f64; LANES];
+
+/// A register file, flat: the value at `start` takes `LANES` numbers. It is as long as a `u16` start can reach, so that no
+/// access needs a bounds check; a tape touches the few kilobytes it uses.
+type File = [f64; FILE];
+const FILE: usize = u16::MAX as usize + LANES;
+
+/// Register files not in use. Making one costs more than a short batch of elements, and parallel iterators make one
+/// scratch per split.
+static SPARE: Mutex<Vec<Vec<Lanes>>> = Mutex::new(Vec::new());
+
+/// Scratch of one thread for running tapes, any tape after any other.
+///
+/// Its memory is taken on the first run and given back for reuse when it is dropped. Nothing is carried from one run to the next.
+#[derive(Debug, Default)]
+pub struct Registers {
+    lanes: Vec<Lanes>,
+}
+
+impl Registers {
+    /// An empty scratch.
+    pub const fn new() -> Self {
+        Self { lanes: Vec::new() }
+    }
+
+    fn file(&mut self) -> &mut File {
+        // Room to start on a cache line: a vector across two of them costs twice.
+        const ROOM: usize = FILE.div_ceil(LANES) + 1;
+        if self.lanes.is_empty() {
+            let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            self.lanes = spare.unwrap_or_else(|| vec![[0.0; LANES]; ROOM]);
+        }
+        let flat = self.lanes.as_flattened_mut();
+        let start = flat.as_ptr().align_offset(size_of::<Lanes>()).min(LANES);
+        flat[start..].first_chunk_mut().expect("there is room for a file and its alignment")
+    }
+}
+
+impl Drop for Registers {
+    fn drop(&mut self) {
+        if !self.lanes.is_empty() {
+            let lanes = std::mem::take(&mut self.lanes);
+            SPARE.lock().unwrap_or_else(PoisonError::into_inner).push(lanes);
+        }
+    }
+}
 
 /// What an instruction computes from its operands a, b, c, d.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,13 +98,14 @@ pub(crate) struct Run {
 #[derive(Clone, Debug, Default)]
 pub struct Tape {
     pub(crate) runs: Vec<Run>,
-    /// One word per instruction: the register written, then those read. A fourth operand takes a word of its own.
+    /// One word per instruction: where the register written starts in the file, then those read. A fourth operand takes a
+    /// word of its own.
     pub(crate) code: Vec<[u16; 4]>,
-    /// Registers `0..constants.len()` hold these.
+    /// The first registers hold these.
     pub(crate) constants: Vec<f64>,
     /// The inputs that are read; their registers follow the constants.
     pub(crate) loads: Vec<u32>,
-    /// Register of each output.
+    /// Start of each output's register.
     pub(crate) stores: Vec<u16>,
     pub(crate) registers: usize,
     pub(crate) inputs: usize,
@@ -74,6 +122,11 @@ impl Tape {
     /// One more than the largest input index read.
     pub fn inputs(&self) -> usize {
         self.inputs
+    }
+
+    /// The inputs that are read, in ascending order; the others may hold anything.
+    pub fn reads(&self) -> &[u32] {
+        &self.loads
     }
 
     /// Number of outputs.
@@ -98,8 +151,7 @@ impl Tape {
 
     /// Evaluates [`LANES`] elements: `outputs[k][lane]` from `inputs[index][lane]`.
     ///
-    /// `registers` is scratch that may be handed to any tape again; it grows to the largest tape's need and is not
-    /// allocated after that.
+    /// Does not allocate, but for the first run of a new [`Registers`].
     ///
     /// # Panics
     ///
@@ -107,57 +159,47 @@ impl Tape {
     pub fn run(
         &self,
         inputs: &[[f64; LANES]],
-        registers: &mut Vec<[f64; LANES]>,
+        registers: &mut Registers,
         outputs: &mut [[f64; LANES]],
     ) {
         assert!(inputs.len() >= self.inputs, "a tape gets all the inputs it reads");
         assert_eq!(outputs.len(), self.stores.len(), "a tape gets room for all its outputs");
-        // A register file of constant, power-of-two size: a masked index needs no bounds check.
-        match self.registers {
-            0..=256 => self.run_on::<256>(inputs, registers, outputs),
-            257..=2048 => self.run_on::<2048>(inputs, registers, outputs),
-            _ => self.run_on::<65536>(inputs, registers, outputs),
-        }
-    }
-
-    fn run_on<const N: usize>(
-        &self,
-        inputs: &[Lanes],
-        registers: &mut Vec<Lanes>,
-        outputs: &mut [Lanes],
-    ) {
-        // One register more than needed, to start the file on a cache line.
-        if registers.len() < N + 1 {
-            registers.resize(N + 1, [0.0; LANES]);
-        }
-        let flat = registers.as_flattened_mut();
-        let start = flat.as_ptr().align_offset(size_of::<Lanes>()).min(LANES);
-        let (file, _) = flat[start..].as_chunks_mut();
-        let file = file.first_chunk_mut::<N>().expect("the scratch was just grown");
         // The widest vectors of the machine: the lanes' arithmetic is the same for every width.
+        let file = registers.file();
         pulp::Arch::new().dispatch(Execution { tape: self, inputs, file, outputs });
     }
 }
 
 /// One evaluation, compiled once per instruction set.
-struct Execution<'a, const N: usize> {
+struct Execution<'a> {
     tape: &'a Tape,
     inputs: &'a [Lanes],
-    file: &'a mut [Lanes; N],
+    file: &'a mut File,
     outputs: &'a mut [Lanes],
 }
 
-impl<const N: usize> pulp::WithSimd for Execution<'_, N> {
+#[inline(always)]
+fn get(file: &File, start: u16) -> Lanes {
+    std::array::from_fn(|l| file[start as usize + l])
+}
+
+#[inline(always)]
+fn set(file: &mut File, start: u16, value: Lanes) {
+    for l in 0..LANES {
+        file[start as usize + l] = value[l];
+    }
+}
+
+impl pulp::WithSimd for Execution<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
         let Self { tape, inputs, file, outputs } = self;
-        for (register, &constant) in file.iter_mut().zip(&tape.constants) {
-            *register = [constant; LANES];
-        }
-        for (register, &input) in file[tape.constants.len()..].iter_mut().zip(&tape.loads) {
-            *register = inputs[input as usize];
+        let constants = tape.constants.iter().map(|&constant| [constant; LANES]);
+        let loads = tape.loads.iter().map(|&input| inputs[input as usize]);
+        for (value, register) in constants.chain(loads).zip((0..).step_by(LANES)) {
+            set(file, register, value);
         }
         let mut code = tape.code.as_slice();
         for run in &tape.runs {
@@ -185,48 +227,39 @@ impl<const N: usize> pulp::WithSimd for Execution<'_, N> {
             }
         }
         for (output, &register) in outputs.iter_mut().zip(&tape.stores) {
-            *output = file[register as usize & (N - 1)];
+            *output = get(file, register);
         }
     }
 }
 
 #[inline(always)]
-fn unary<const N: usize>(file: &mut [Lanes; N], words: &[[u16; 4]], f: impl Fn(f64) -> f64) {
-    for word in words {
-        let [to, a, ..] = word.map(|register| register as usize & (N - 1));
-        let a = file[a];
-        file[to] = std::array::from_fn(|l| f(a[l]));
+fn unary(file: &mut File, words: &[[u16; 4]], f: impl Fn(f64) -> f64) {
+    for &[to, a, ..] in words {
+        let a = get(file, a);
+        set(file, to, std::array::from_fn(|l| f(a[l])));
     }
 }
 
 #[inline(always)]
-fn binary<const N: usize>(file: &mut [Lanes; N], words: &[[u16; 4]], f: impl Fn(f64, f64) -> f64) {
-    for word in words {
-        let [to, a, b, _] = word.map(|register| register as usize & (N - 1));
-        let (a, b) = (file[a], file[b]);
-        file[to] = std::array::from_fn(|l| f(a[l], b[l]));
+fn binary(file: &mut File, words: &[[u16; 4]], f: impl Fn(f64, f64) -> f64) {
+    for &[to, a, b, _] in words {
+        let (a, b) = (get(file, a), get(file, b));
+        set(file, to, std::array::from_fn(|l| f(a[l], b[l])));
     }
 }
 
 #[inline(always)]
-fn ternary<const N: usize>(
-    file: &mut [Lanes; N],
-    words: &[[u16; 4]],
-    f: impl Fn(f64, f64, f64) -> f64,
-) {
-    for word in words {
-        let [to, a, b, c] = word.map(|register| register as usize & (N - 1));
-        let (a, b, c) = (file[a], file[b], file[c]);
-        file[to] = std::array::from_fn(|l| f(a[l], b[l], c[l]));
+fn ternary(file: &mut File, words: &[[u16; 4]], f: impl Fn(f64, f64, f64) -> f64) {
+    for &[to, a, b, c] in words {
+        let (a, b, c) = (get(file, a), get(file, b), get(file, c));
+        set(file, to, std::array::from_fn(|l| f(a[l], b[l], c[l])));
     }
 }
 
 #[inline(always)]
-fn select<const N: usize>(file: &mut [Lanes; N], words: &[[u16; 4]]) {
-    for pair in words.as_chunks::<2>().0 {
-        let [to, a, b, c] = pair[0].map(|register| register as usize & (N - 1));
-        let (a, b, c) = (file[a], file[b], file[c]);
-        let d = file[pair[1][0] as usize & (N - 1)];
-        file[to] = std::array::from_fn(|l| if a[l] < b[l] { c[l] } else { d[l] });
+fn select(file: &mut File, words: &[[u16; 4]]) {
+    for &[[to, a, b, c], [d, ..]] in words.as_chunks::<2>().0 {
+        let (a, b, c, d) = (get(file, a), get(file, b), get(file, c), get(file, d));
+        set(file, to, std::array::from_fn(|l| if a[l] < b[l] { c[l] } else { d[l] }));
     }
 }

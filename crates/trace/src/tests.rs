@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::jet::Jet;
 use crate::samples::{EdgeEdgeBarrier, Friction, Hinge, NeoHookeanTet, Sample, StVKTriangle};
-use crate::{Graph, LANES, Sym, Tape};
+use crate::{Graph, LANES, Registers, Sym, Tape};
 
 /// Energy, gradient and upper triangle by the first `n` inputs.
 fn derivatives<'g>(graph: &'g Graph, energy: Sym<'g>, n: usize) -> Vec<Sym<'g>> {
@@ -29,7 +29,7 @@ fn jet_derivatives<const N: usize>(energy: Jet<N>) -> Vec<f64> {
 fn run(tape: &Tape, inputs: &[f64]) -> Vec<f64> {
     let inputs: Vec<_> = inputs.iter().map(|&x| [x; LANES]).collect();
     let mut outputs = vec![[f64::NAN; LANES]; tape.outputs()];
-    tape.run(&inputs, &mut Vec::new(), &mut outputs);
+    tape.run(&inputs, &mut Registers::new(), &mut outputs);
     outputs.iter().map(|lanes| lanes[0]).collect()
 }
 
@@ -171,7 +171,7 @@ proptest! {
     ) {
         let graph = Graph::new();
         let tape = Tape::new(&graph, &derivatives(&graph, program.of(&graph.inputs(3)), INPUTS));
-        let mut scratch = Vec::new();
+        let mut scratch = Registers::new();
         let mut evaluate = |order: [usize; LANES]| {
             let inputs: [[f64; LANES]; INPUTS] =
                 std::array::from_fn(|i| order.map(|element| states[element][i]));
@@ -345,6 +345,7 @@ fn outputs_may_be_inputs_literals_and_repeated() {
     let sum = v[1] + v[4];
     let tape = Tape::new(&graph, &[v[4], sum, Sym::Lit(2.5), sum, v[4]]);
     assert_eq!((tape.inputs(), tape.outputs(), tape.instructions()), (5, 5, 1));
+    assert_eq!(tape.reads(), [1, 4]);
     assert_eq!(run(&tape, &[0.0, 1.0, 0.0, 0.0, 4.0]), [4.0, 5.0, 2.5, 5.0, 4.0]);
     let empty = Tape::new(&graph, &[]);
     assert_eq!(run(&empty, &[]), []);
@@ -363,7 +364,7 @@ fn scratch_is_shared_between_tapes_of_all_sizes() {
     let huge_inputs = graph.inputs(3000);
     let huge = Tape::new(&graph, &sines(&huge_inputs));
     let inputs: Vec<_> = (0..3000).map(|i| [f64::from(i); LANES]).collect();
-    let mut scratch = Vec::new();
+    let mut scratch = Registers::new();
     for tape in [&small, &huge, &large, &small] {
         let mut outputs = vec![[0.0; LANES]; tape.outputs()];
         tape.run(&inputs, &mut scratch, &mut outputs);
