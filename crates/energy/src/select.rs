@@ -214,9 +214,9 @@ impl JsonSchema for Selection {
                 { "type": "string" },
                 { "type": "array", "items": { "oneOf": [{ "type": "string" }, { "type": "integer", "minimum": 0 }] } },
                 { "type": "object", "additionalProperties": false, "required": ["range"],
-                  "properties": { "range": { "type": "array", "items": { "type": "integer", "minimum": 0 }, "minItems": 2, "maxItems": 2 } } },
+                  "properties": { "range": { "description": "First and last index.", "type": "array", "items": { "type": "integer", "minimum": 0 }, "minItems": 2, "maxItems": 2 } } },
                 { "type": "object", "additionalProperties": false, "required": ["box"],
-                  "properties": { "box": { "type": "array", "minItems": 2, "maxItems": 2,
+                  "properties": { "box": { "description": "Corners of an axis-aligned box, faces included.", "type": "array", "minItems": 2, "maxItems": 2,
                       "items": { "type": "array", "items": length, "minItems": 3, "maxItems": 3 } } } },
             ]
         })
