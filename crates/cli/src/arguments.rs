@@ -1,0 +1,246 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Contact-rich physics without intersections: films, solids, spheres and obstacles by Incremental Potential Contact.
+#[derive(Debug, Parser)]
+#[command(name = "gusset", version, propagate_version = true, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 done, 1 the run or a check failed, 2 the input is bad.")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a scene and write a run folder.
+    Run(RunArguments),
+    /// Look for intersections in a scene before its run, or in every frame of a run folder.
+    Check(CheckArguments),
+    /// List the kinds of energy that this program knows, or one of them in full.
+    Energies(EnergiesArguments),
+    /// Print the JSON Schema of scene files, for completion and checks in editors.
+    Schema(SchemaArguments),
+    /// Make a picture, a contact sheet or a page that plays a run in a browser.
+    View(ViewArguments),
+    /// Write the frames of a run for other programs.
+    Export(ExportArguments),
+    /// Measure where the time of scenes goes, without writing anything.
+    Bench(BenchArguments),
+}
+
+impl Command {
+    /// Whether one JSON object is wanted.
+    pub(crate) fn json(&self) -> bool {
+        match self {
+            Self::Run(a) => a.json,
+            Self::Check(a) => a.json,
+            Self::Energies(a) => a.json,
+            Self::Bench(a) => a.json,
+            Self::Schema(_) | Self::View(_) | Self::Export(_) => false,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// The scene file.
+    pub(crate) scene: PathBuf,
+    /// Where the run folder goes; `runs/` and the scene's file name where absent.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Simulated time to run to, instead of the scene's duration.
+    #[arg(long, value_name = "SECONDS", conflicts_with = "steps", allow_negative_numbers = true)]
+    pub(crate) until: Option<f64>,
+    /// Number of steps to run to, counted from the scene's start.
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: Option<u64>,
+    /// Continue the run in the output folder from its last checkpoint, to the same bits.
+    #[arg(long, conflicts_with = "force")]
+    pub(crate) resume: bool,
+    /// Replace the run in the output folder.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print one JSON object at the end, also for an error.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Leave out the HTML view.
+    #[arg(long)]
+    pub(crate) no_view: bool,
+    #[command(flatten)]
+    pub(crate) machine: Machine,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Machine {
+    /// Number of threads; all cores where absent. Results are the same bits for any number.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) threads: Option<u32>,
+    /// Where terms are evaluated, instead of what the scene says.
+    #[arg(long, value_enum)]
+    pub(crate) backend: Option<BackendName>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Overrides {
+    /// Set a key of the scene: `solver.tolerance=1e-6`, `body.cloth.translate=[0, 0, 1]`. May be given again.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BackendName {
+    /// A graphics processor where there is one and the scene gains from it, else the CPU.
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// A Vulkan device.
+    Vulkan,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// A scene file, or a run folder.
+    pub(crate) path: PathBuf,
+    /// Print one JSON object, also for an error.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EnergiesArguments {
+    /// One kind, with all that is known of its keys.
+    pub(crate) kind: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArguments {
+    /// File to write instead of printing.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ViewArguments {
+    /// The run folder.
+    pub(crate) run: PathBuf,
+    /// Picture to write: of one frame, or with --sheet of several.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) png: Option<PathBuf>,
+    /// Page to write; `view.html` in the run folder where neither --png nor --html is given.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Number of the frame in the picture, from 0; the last where absent.
+    #[arg(long, value_name = "K", requires = "png", conflicts_with_all = ["time", "sheet"])]
+    pub(crate) frame: Option<usize>,
+    /// Simulated time of the frame in the picture, in seconds; the nearest frame counts.
+    #[arg(
+        long,
+        value_name = "T",
+        requires = "png",
+        conflicts_with = "sheet",
+        allow_negative_numbers = true
+    )]
+    pub(crate) time: Option<f64>,
+    /// Number of frames in one picture, spread over the run.
+    #[arg(long, value_name = "N", requires = "png", value_parser = clap::value_parser!(u16).range(1..=400))]
+    pub(crate) sheet: Option<u16>,
+    /// What colours the bodies.
+    #[arg(long, alias = "colour", value_enum, default_value_t)]
+    pub(crate) color: ColourName,
+    /// Width of the picture, or of one of a sheet, in pixels.
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u16).range(16..=8192))]
+    pub(crate) width: Option<u16>,
+    /// Height of the picture, or of one of a sheet, in pixels.
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u16).range(16..=8192))]
+    pub(crate) height: Option<u16>,
+    /// Angle of the camera about the up axis, in degrees; 0 looks from +x.
+    #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
+    pub(crate) azimuth: Option<f64>,
+    /// Angle of the camera above the horizon, in degrees.
+    #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
+    pub(crate) elevation: Option<f64>,
+    /// Above 1 shows less and larger.
+    #[arg(long, value_name = "FACTOR")]
+    pub(crate) zoom: Option<f64>,
+    /// A body to leave out of the picture. May be given again.
+    #[arg(long, value_name = "BODY")]
+    pub(crate) hide: Vec<String>,
+    /// A dark background.
+    #[arg(long)]
+    pub(crate) dark: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColourName {
+    /// Each body its own colour.
+    #[default]
+    Body,
+    /// Speed.
+    Speed,
+    /// Distance to the nearest other surface.
+    Gap,
+    /// Height along z.
+    Height,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArguments {
+    /// The run folder.
+    pub(crate) run: PathBuf,
+    /// The format.
+    #[arg(long, value_enum)]
+    pub(crate) format: FormatName,
+    /// Folder to write to; `export-FORMAT` in the run folder where absent.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Frames from one that is written to the next.
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) every: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatName {
+    /// VTU files and a PVD collection, for ParaView.
+    Vtk,
+    /// Binary PLY, one file a body and frame.
+    Ply,
+    /// OBJ, one file a body and frame.
+    Obj,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArguments {
+    /// Scene files; of two and more of rising size the exponent of time against vertices is fitted.
+    #[arg(required = true)]
+    pub(crate) scenes: Vec<PathBuf>,
+    /// Steps of each scene; its duration where absent.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) steps: Option<u64>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) machine: Machine,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,218 @@
+//! What a run amounts to.
+
+use crate::console::{bytes, count, duration, metres};
+use gusset_solve::{PairReport, StepRecord, Times};
+use serde::Serialize;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// Sums over the steps of a run; those before a resume count too.
+#[derive(Debug, Default)]
+pub(super) struct Totals {
+    pub(super) steps: u64,
+    pub(super) iterations: u64,
+    pub(super) wasted_iterations: u64,
+    pub(super) most_iterations: u32,
+    pub(super) retries: u64,
+    pub(super) seconds: Times,
+    pub(super) smallest: Option<(PairReport, f64)>,
+}
+
+impl Totals {
+    /// Adds a step.
+    pub(super) fn add(&mut self, record: &StepRecord) {
+        self.steps += 1;
+        self.iterations += u64::from(record.iterations);
+        self.wasted_iterations += u64::from(record.wasted_iterations);
+        self.most_iterations = self.most_iterations.max(record.iterations);
+        self.retries += u64::from(record.retries);
+        self.seconds.add(&record.seconds);
+        if let Some(gap) = &record.smallest_gap {
+            self.gap(gap.clone(), record.time);
+        }
+    }
+
+    /// Adds a step from its stored certificate.
+    pub(super) fn add_stored(&mut self, record: &Value) {
+        let number = |value: &Value, key: &str| value[key].as_f64().unwrap_or(0.0);
+        let whole = |key: &str| record[key].as_u64().unwrap_or(0);
+        self.steps += 1;
+        self.iterations += whole("iterations");
+        self.wasted_iterations += whole("wasted_iterations");
+        self.most_iterations = self.most_iterations.max(whole("iterations") as u32);
+        self.retries += whole("retries");
+        let seconds = &record["seconds"];
+        self.seconds.add(&Times {
+            candidates: number(seconds, "candidates"),
+            distances: number(seconds, "distances"),
+            assembly: number(seconds, "assembly"),
+            factorisation: number(seconds, "factorisation"),
+            solve: number(seconds, "solve"),
+            step_bound: number(seconds, "step_bound"),
+            line_search: number(seconds, "line_search"),
+            total: number(seconds, "total"),
+        });
+        let smallest = &record["smallest_gap"];
+        if let (Some(pair), Some(gap)) = (smallest["pair"].as_str(), smallest["gap"].as_f64()) {
+            self.gap(PairReport { pair: pair.to_owned(), gap }, number(record, "time"));
+        }
+    }
+
+    fn gap(&mut self, gap: PairReport, time: f64) {
+        if self.smallest.as_ref().is_none_or(|(least, _)| gap.gap < least.gap) {
+            self.smallest = Some((gap, time));
+        }
+    }
+}
+
+/// The one object that `--json` prints.
+#[derive(Debug, Serialize)]
+pub(super) struct Summary {
+    pub(super) scene: String,
+    /// Steps of the whole run.
+    pub(super) steps: u64,
+    /// Simulated time [s].
+    pub(super) time: f64,
+    pub(super) frames: u64,
+    /// Newton iterations of accepted attempts.
+    pub(super) iterations: u64,
+    /// Newton iterations of attempts that were discarded.
+    pub(super) wasted_iterations: u64,
+    /// Most iterations of one step.
+    pub(super) most_iterations: u32,
+    /// Attempts at steps that failed and were made again in parts.
+    pub(super) retries: u64,
+    /// Seconds by stage, over all steps.
+    pub(super) seconds: Seconds,
+    /// Smallest gap [m]; null where nothing came closer than dhat.
+    pub(super) smallest_gap: Option<f64>,
+    pub(super) smallest_gap_pair: Option<String>,
+    /// When it was [s].
+    pub(super) smallest_gap_time: Option<f64>,
+    /// Bytes.
+    pub(super) peak_memory: Option<u64>,
+    pub(super) threads: usize,
+    pub(super) backend: &'static str,
+    pub(super) vertices: usize,
+    /// Step that the run was continued from.
+    pub(super) resumed_from: Option<u64>,
+    pub(super) out: PathBuf,
+    pub(super) view: Option<PathBuf>,
+}
+
+/// Seconds by stage.
+#[derive(Debug, Serialize)]
+pub(super) struct Seconds {
+    #[serde(flatten)]
+    pub(super) stages: Times,
+    /// This process from its start, with reading, writing and the view.
+    pub(super) wall: f64,
+}
+
+impl Summary {
+    /// For people.
+    pub(super) fn text(&self) -> String {
+        let gap = match (&self.smallest_gap, &self.smallest_gap_pair, self.smallest_gap_time) {
+            (Some(gap), Some(pair), Some(time)) => {
+                format!("{} between {pair} at t = {time:.4} s", metres(*gap))
+            }
+            _ => "nothing came closer than dhat".to_owned(),
+        };
+        let per_step = self.seconds.stages.total / self.steps.max(1) as f64;
+        let mut text = format!(
+            "{}, {}, {} simulated in {} ({} a step)\n\
+             {} ({} at most in a step), {}\n\
+             smallest gap: {gap}\n\
+             time: {}\n",
+            count(self.steps, "step"),
+            count(self.frames, "frame"),
+            format_args!("{:.4} s", self.time),
+            duration(self.seconds.stages.total),
+            duration_of_step(per_step),
+            count(self.iterations, "Newton iteration"),
+            self.most_iterations,
+            if self.retries == 1 {
+                "1 retry".to_owned()
+            } else {
+                format!("{} retries", self.retries)
+            },
+            shares(&self.seconds.stages),
+        );
+        if let Some(peak) = self.peak_memory {
+            text += &format!("peak memory: {}\n", bytes(peak));
+        }
+        text += &format!("run folder: {}", self.out.display());
+        if let Some(view) = &self.view {
+            text += &format!("\nview: {}", view.display());
+        }
+        text
+    }
+}
+
+fn duration_of_step(seconds: f64) -> String {
+    if seconds < 1.0 { format!("{:.2} ms", seconds * 1e3) } else { duration(seconds) }
+}
+
+/// Every stage's share of the time, largest first.
+pub(crate) fn shares(times: &Times) -> String {
+    let mut stages = stages(times);
+    stages.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let shares: Vec<String> = stages
+        .iter()
+        .filter(|(_, seconds)| *seconds > 0.0)
+        .map(|(name, seconds)| format!("{name} {:.0} %", 100.0 * seconds / times.total.max(1e-12)))
+        .collect();
+    if shares.is_empty() { "none".to_owned() } else { shares.join(", ") }
+}
+
+/// Names and seconds of the stages, with what is in none of them as "other".
+pub(crate) fn stages(times: &Times) -> [(&'static str, f64); 8] {
+    let named = [
+        ("candidates", times.candidates),
+        ("distances", times.distances),
+        ("assembly", times.assembly),
+        ("factorisation", times.factorisation),
+        ("solve", times.solve),
+        ("step bound", times.step_bound),
+        ("line search", times.line_search),
+    ];
+    let other = times.total - named.iter().map(|s| s.1).sum::<f64>();
+    let [a, b, c, d, e, f, g] = named;
+    [a, b, c, d, e, f, g, ("other", other.max(0.0))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_certificates_add_up_like_fresh_ones() {
+        let record = StepRecord {
+            step: 3,
+            time: 0.03,
+            iterations: 7,
+            wasted_iterations: 2,
+            retries: 1,
+            smallest_gap: Some(PairReport {
+                pair: "`a` vertex 1 and `b` triangle 2".into(),
+                gap: 1e-3,
+            }),
+            seconds: Times { assembly: 0.25, total: 1.0, ..Times::default() },
+            ..StepRecord::default()
+        };
+        let (mut fresh, mut stored) = (Totals::default(), Totals::default());
+        for _ in 0..2 {
+            fresh.add(&record);
+            stored.add_stored(&serde_json::to_value(&record).unwrap());
+        }
+        assert_eq!(format!("{fresh:?}"), format!("{stored:?}"));
+        assert_eq!((fresh.steps, fresh.iterations, fresh.retries), (2, 14, 2));
+    }
+
+    #[test]
+    fn shares_name_the_largest_first() {
+        let times = Times { assembly: 1.0, solve: 2.0, total: 4.0, ..Times::default() };
+        assert_eq!(shares(&times), "solve 50 %, assembly 25 %, other 25 %");
+        assert_eq!(shares(&Times::default()), "none");
+    }
+}

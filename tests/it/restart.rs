@@ -1,0 +1,106 @@
+//! A run that was killed, stopped or made on other threads ends in the same bits.
+
+use crate::tool::{Bench, assert_same_bits, gusset, spawn};
+use gusset_cli::Exit;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Waits until a run has made `steps` steps.
+fn wait_for_steps(run: &Path, steps: usize) {
+    let begin = Instant::now();
+    while std::fs::read_to_string(run.join("steps.jsonl")).map_or(0, |t| t.lines().count()) < steps
+    {
+        assert!(begin.elapsed() < Duration::from_secs(120), "the run does not get on");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn kill_9_and_resume_end_in_the_same_bits() {
+    let bench = Bench::new();
+    let (scene, whole, killed) = (bench.scene(), bench.text("whole"), bench.text("killed"));
+    gusset(&["run", &scene, "--out", &whole, "--no-view", "--threads", "2"]).done();
+
+    let mut child = spawn(&["run", &scene, "--out", &killed, "--no-view", "--threads", "2"]);
+    wait_for_steps(&bench.path("killed"), 15);
+    child.kill().unwrap(); // SIGKILL
+    assert!(!child.wait().unwrap().success(), "it was killed, not done");
+    // What is there can be read.
+    let check = gusset(&["check", &killed, "--json"]).done().json();
+    assert!(check["frames"].as_u64().unwrap() >= 15);
+
+    let resumed =
+        gusset(&["run", &scene, "--out", &killed, "--no-view", "--resume", "--json"]).done();
+    let json = resumed.json();
+    let from = json["resumed_from"].as_u64().unwrap();
+    assert!((12..40).contains(&from) && from % 6 == 0, "from the last checkpoint, not step {from}");
+    assert_eq!(json["steps"], 40);
+    assert_same_bits(&bench.path("whole"), &bench.path("killed"));
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_a_checkpoint() {
+    let bench = Bench::new();
+    let (scene, whole, stopped) = (bench.scene(), bench.text("whole"), bench.text("stopped"));
+    let mut child = spawn(&["run", &scene, "--out", &stopped, "--no-view"]);
+    wait_for_steps(&bench.path("stopped"), 7);
+    let signal =
+        std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(signal.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+
+    let done = std::fs::read_to_string(bench.path("stopped/steps.jsonl")).unwrap().lines().count();
+    // The run folder knows its own scene.
+    let resumed = gusset(&["run", &stopped, "--no-view", "--resume", "--json"]).done().json();
+    assert_eq!(resumed["resumed_from"], done, "no finished step is lost");
+    gusset(&["run", &scene, "--out", &whole, "--no-view"]).done();
+    assert_same_bits(&bench.path("whole"), &bench.path("stopped"));
+}
+
+#[test]
+fn one_and_two_threads_give_the_same_bits() {
+    let bench = Bench::new();
+    for threads in ["1", "2", "3"] {
+        let out = bench.text(threads);
+        let args = ["run", &bench.scene(), "--out", &out, "--no-view", "--threads", threads];
+        gusset(&args).done();
+    }
+    assert_same_bits(&bench.path("1"), &bench.path("2"));
+    assert_same_bits(&bench.path("1"), &bench.path("3"));
+}
+
+#[test]
+fn a_run_in_pieces_is_the_run() {
+    let bench = Bench::new();
+    let (scene, whole, pieces) = (bench.scene(), bench.text("whole"), bench.text("pieces"));
+    gusset(&["run", &scene, "--out", &whole, "--no-view", "--steps", "20"]).done();
+    gusset(&["run", &scene, "--out", &pieces, "--no-view", "--until", "0.05"]).done();
+    for steps in ["11", "20"] {
+        let args = ["run", &scene, "--out", &pieces, "--no-view", "--steps", steps, "--resume"];
+        gusset(&args).done();
+    }
+    assert_same_bits(&bench.path("whole"), &bench.path("pieces"));
+    // Nothing is left to do, and nothing is done.
+    let again =
+        gusset(&["run", &scene, "--out", &pieces, "--no-view", "--steps", "20", "--resume"]).done();
+    assert!(again.messages.contains("nothing to do"), "{}", again.messages);
+    assert_same_bits(&bench.path("whole"), &bench.path("pieces"));
+}
+
+#[test]
+fn another_scene_does_not_continue_a_run() {
+    let bench = Bench::new();
+    let (scene, out) = (bench.scene(), bench.text("out"));
+    gusset(&["run", &scene, "--out", &out, "--no-view", "--steps", "3"]).done();
+    let text = std::fs::read_to_string(&scene).unwrap();
+    let other = bench.write("other.toml", &text.replace("friction = 0.3", "friction = 0.2"));
+    let said = gusset(&["run", &other, "--out", &out, "--resume"]);
+    assert_eq!(said.exit, Exit::BadInput);
+    for part in ["friction = 0.3", "friction = 0.2", "other.toml", "--force"] {
+        assert!(said.messages.contains(part), "{part}: {}", said.messages);
+    }
+    let said = gusset(&["run", &scene, "--out", &out, "--resume", "--set", "contact.friction=0.1"]);
+    assert_eq!(said.exit, Exit::BadInput);
+    gusset(&["run", &scene, "--out", &out, "--no-view", "--steps", "5", "--resume"]).done();
+}

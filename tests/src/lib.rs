@@ -1,0 +1,1 @@
+//! Tests of the whole: they are in `it/`, one module for each subject.
