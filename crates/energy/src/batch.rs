@@ -405,7 +405,7 @@ impl<E: Element<N>, const N: usize> Term for Batch<E, N> {
     }
 
     fn max_step(&self, x: &[DVec3], dx: &[DVec3]) -> f64 {
-        if !self.active {
+        if !(self.active && E::BOUNDS_STEP) {
             return 1.0;
         }
         (0..self.len())

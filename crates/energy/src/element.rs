@@ -62,6 +62,9 @@ pub trait Element<const N: usize>: Sized + Send + Sync + 'static {
     /// Whether [`Element::closed_form`] replaces the traced gradient and Hessian on the CPU.
     const CLOSED_FORM: bool = false;
 
+    /// Whether [`Element::max_step`] is overridden; otherwise it is never called.
+    const BOUNDS_STEP: bool = false;
+
     /// Energy of one stencil [J].
     fn energy<S: Scalar>(at: &At<S, N>, p: &Self::Params<S>) -> S;
 

@@ -20,6 +20,6 @@ mod start;
 pub use collision::{ContactSettings, StepBoundMethod};
 pub use model::{Model, Prescribed, State};
 pub use record::{Failure, PairReport, StepError, StepRecord, Times};
-pub use settings::{LineSearch, Settings, Storage};
+pub use settings::{Curvature, LineSearch, Settings, Storage};
 pub use solver::{Solver, SolverError};
 pub use start::StartError;

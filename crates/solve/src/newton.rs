@@ -3,11 +3,17 @@
 use crate::collision::Collision;
 use crate::kinematic::Pull;
 use crate::record::{Failure, StepRecord, Times, add};
-use crate::settings::{LineSearch, Settings};
+use crate::settings::{Curvature, LineSearch, Settings};
 use glam::DVec3;
-use gusset_energy::{StepState, Term};
-use gusset_system::{Backend, Compensated, LinearSolver, System};
+use gusset_energy::{StepState, Term, Want};
+use gusset_system::{Backend, Compensated, LinearSolver, SolveError, System};
 use std::time::Instant;
+
+/// Exact Hessians are tried once the direction is below this many tolerances.
+const EXACT_BELOW: f64 = 100.0;
+
+/// After an indefinite one, not before the direction is this much smaller.
+const RETREAT: f64 = 0.2;
 
 /// The fixed part of one attempt at a step.
 #[derive(Clone, Copy)]
@@ -48,6 +54,8 @@ pub(crate) struct Newton<'s> {
 #[derive(Default)]
 pub(crate) struct Buffers {
     direction: Vec<f64>,
+    /// Exact Hessians are tried once the last direction is smaller [m].
+    exact_below: f64,
     dx: Vec<DVec3>,
     trial: Vec<DVec3>,
     energies: Vec<Compensated>,
@@ -58,6 +66,10 @@ impl Newton<'_> {
     /// Takes the rows and energies of `x`, which the candidates cover.
     pub(crate) fn begin(&mut self, interval: &Interval<'_>, x: &[DVec3], record: &mut StepRecord) {
         self.evaluate(interval, x, record);
+        self.buffers.exact_below = match self.settings.curvature {
+            Curvature::Projected => 0.0,
+            Curvature::Adaptive => EXACT_BELOW * interval.tolerance,
+        };
         std::mem::swap(&mut self.buffers.energies, &mut self.buffers.trial_energies);
     }
 
@@ -105,17 +117,48 @@ impl Newton<'_> {
         Ok(if converged { Progress::Converged } else { Progress::Moving })
     }
 
-    /// Assembles and solves; the direction stands in the buffers, over free and over all vertices.
+    /// Finds the Newton direction; it stands in the buffers, over free and over all vertices.
     fn direction(
         &mut self,
         interval: &Interval<'_>,
         x: &[DVec3],
         record: &mut StepRecord,
     ) -> Result<(), Failure> {
+        let last = record.directions.last().copied().unwrap_or(f64::INFINITY);
+        let exact = last < self.buffers.exact_below;
+        let mut solved = Err(Failure::Linear(SolveError::NotPositiveDefinite));
+        if exact {
+            solved = self.solve(interval, x, Want::ExactHessian, record);
+            if matches!(solved, Err(Failure::Linear(SolveError::NotPositiveDefinite))) {
+                record.indefinite += 1;
+                self.buffers.exact_below = RETREAT * last;
+            }
+        }
+        if matches!(solved, Err(Failure::Linear(SolveError::NotPositiveDefinite))) {
+            solved = self.solve(interval, x, Want::Hessian, record);
+        }
+        solved?;
+        let dx = &mut self.buffers.dx;
+        dx.clear();
+        dx.resize(x.len(), DVec3::ZERO);
+        for (k, &v) in self.system.pattern.free().iter().enumerate() {
+            dx[v as usize] = DVec3::from_slice(&self.buffers.direction[3 * k..3 * k + 3]);
+        }
+        Ok(())
+    }
+
+    /// Assembles with that kind of Hessian and solves.
+    fn solve(
+        &mut self,
+        interval: &Interval<'_>,
+        x: &[DVec3],
+        want: Want,
+        record: &mut StepRecord,
+    ) -> Result<(), Failure> {
         let begin = Instant::now();
         let collision = &mut self.collision;
         let mut near = || collision.as_deref_mut().map(|c| c.near(x)).unwrap_or_default();
-        self.backend.assemble(self.terms, &interval.at(x), &mut near, self.system)?;
+        self.backend.assemble(self.terms, &interval.at(x), want, &mut near, self.system)?;
         if let Some(pull) = self.pull {
             pull.assemble(x, self.system);
         }
@@ -124,12 +167,6 @@ impl Newton<'_> {
         add(&mut record.seconds.factorisation, solution.factorisation);
         add(&mut record.seconds.solve, solution.solve);
         record.linear_residual = record.linear_residual.max(solution.residual);
-        let dx = &mut self.buffers.dx;
-        dx.clear();
-        dx.resize(x.len(), DVec3::ZERO);
-        for (k, &v) in self.system.pattern.free().iter().enumerate() {
-            dx[v as usize] = DVec3::from_slice(&self.buffers.direction[3 * k..3 * k + 3]);
-        }
         Ok(())
     }
 

@@ -73,6 +73,8 @@ pub struct StepRecord {
     pub retries: u32,
     /// Deepest subdivision used; 0 when the step went through whole.
     pub depth: u32,
+    /// Exact Hessians that were indefinite, so that the projected ones took their place.
+    pub indefinite: u32,
     /// Halvings of all line searches.
     pub halvings: u32,
     /// Step bound of each iteration.

@@ -12,6 +12,17 @@ pub enum LineSearch {
     Decrease,
 }
 
+/// Which Hessians of the elastic terms give the Newton direction. Contact rows are always projected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Curvature {
+    /// Always the positive semi-definite ones of each element, as the bag article has it.
+    Projected,
+    /// Those far from the solution; near it the exact ones, as long as their sum is positive definite. Projection drops
+    /// negative curvature and so converges linearly where a film is compressed; the exact Hessian converges quadratically.
+    #[default]
+    Adaptive,
+}
+
 /// Precision of accepted positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Storage {
@@ -35,6 +46,8 @@ pub struct Settings {
     pub max_iterations: u32,
     /// Which decrease the line search asks for.
     pub line_search: LineSearch,
+    /// Which Hessians give the direction.
+    pub curvature: Curvature,
     /// Most halvings of one line search.
     pub max_halvings: u32,
     /// How often a failed step may be cut in half.
@@ -57,6 +70,7 @@ impl Default for Settings {
             tolerance_schedule: Vec::new(),
             max_iterations: 150,
             line_search: LineSearch::Armijo,
+            curvature: Curvature::Adaptive,
             max_halvings: 48,
             max_subdivisions: 7,
             storage: Storage::F64,

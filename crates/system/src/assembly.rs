@@ -173,12 +173,13 @@ impl System {
         self.gather = Gather::new(&self.pattern, terms);
     }
 
-    /// Evaluates all terms at `at` and fills gradient and values. Rows of dynamic terms may bring blocks that the
+    /// Evaluates all terms at `at` and fills gradient and values, with Hessians as `want` says. Rows of dynamic terms may bring blocks that the
     /// pattern lacks; it grows by them and by `near` (stencils that may act soon).
     pub fn assemble(
         &mut self,
         terms: &[Box<dyn Term>],
         at: &StepState<'_>,
+        want: Want,
         near: impl FnOnce() -> Vec<[u32; 4]>,
     ) -> Result<(), AssemblyError> {
         let mut first = (0, 0);
@@ -187,7 +188,7 @@ impl System {
             let (g, h) = sizes(term.as_ref());
             term.eval(
                 at,
-                Want::Hessian,
+                want,
                 &mut self.arena.gradient[first.0..first.0 + g],
                 &mut self.arena.hessian[first.1..first.1 + h],
             );

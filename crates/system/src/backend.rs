@@ -2,7 +2,7 @@
 
 use crate::assembly::{AssemblyError, System};
 use crate::sum::Compensated;
-use gusset_energy::{StepState, Term};
+use gusset_energy::{StepState, Term, Want};
 
 /// Evaluates terms: the CPU here, a GPU elsewhere.
 pub trait Backend: Send {
@@ -14,6 +14,7 @@ pub trait Backend: Send {
         &mut self,
         terms: &[Box<dyn Term>],
         at: &StepState<'_>,
+        want: Want,
         near: &mut dyn FnMut() -> Vec<[u32; 4]>,
         system: &mut System,
     ) -> Result<(), AssemblyError>;
@@ -37,10 +38,11 @@ impl Backend for CpuBackend {
         &mut self,
         terms: &[Box<dyn Term>],
         at: &StepState<'_>,
+        want: Want,
         near: &mut dyn FnMut() -> Vec<[u32; 4]>,
         system: &mut System,
     ) -> Result<(), AssemblyError> {
-        system.assemble(terms, at, near)
+        system.assemble(terms, at, want, near)
     }
 
     fn energies(&mut self, terms: &[Box<dyn Term>], at: &StepState<'_>, out: &mut Vec<Compensated>) {

@@ -136,7 +136,7 @@ fn assembly_and_solvers_agree_with_a_dense_matrix() {
     let at = StepState { x: &x, x_start: &zero, v_start: &zero, dt: 0.01 };
     let fixed: Vec<bool> = (0..COUNT).map(|v| v % 11 == 5).collect();
     let mut system = System::new(&fixed, &terms);
-    system.assemble(&terms, &at, Vec::new).unwrap();
+    system.assemble(&terms, &at, Want::Hessian, Vec::new).unwrap();
 
     let (h, g) = dense(&terms, &at);
     let free: Vec<usize> =
@@ -176,7 +176,7 @@ fn assembly_has_the_same_bits_for_any_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut system = System::new(&[false; COUNT], &terms);
-            system.assemble(&terms, &at, Vec::new).unwrap();
+            system.assemble(&terms, &at, Want::Hessian, Vec::new).unwrap();
             (system.gradient, system.values)
         })
     };
@@ -197,7 +197,7 @@ fn an_indefinite_system_is_an_error() {
     let x = vec![DVec3::ONE; 2];
     let at = StepState { x: &x, x_start: &zero, v_start: &zero, dt: 0.1 };
     let mut system = System::new(&[false; 2], &terms);
-    system.assemble(&terms, &at, Vec::new).unwrap();
+    system.assemble(&terms, &at, Want::Hessian, Vec::new).unwrap();
     let pcg = Method::Pcg { tolerance: 1e-9, max_iterations: 100 };
     for method in [Method::Cholesky, Method::Dense, pcg] {
         let error = LinearSolver::new(method).solve(&system, &mut Vec::new()).unwrap_err();
