@@ -16,7 +16,7 @@ pub enum Severity {
 }
 
 /// One thing that is wrong with a scene.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Diagnostic {
     /// Whether the scene can still run.
     pub severity: Severity,
@@ -73,7 +73,7 @@ impl fmt::Display for Diagnostic {
 }
 
 /// Everything that is wrong with a scene, in the order of the file.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SceneError {
     /// At least one error; warnings may stand among them.
     pub diagnostics: Vec<Diagnostic>,
@@ -103,3 +103,16 @@ impl fmt::Display for SceneError {
 }
 
 impl std::error::Error for SceneError {}
+
+// A test that unwraps shows what a person would read.
+impl fmt::Debug for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for SceneError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

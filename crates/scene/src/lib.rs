@@ -31,7 +31,7 @@ mod suggest;
 
 pub use config::{Backend, Precision};
 pub use diagnostic::{Diagnostic, SceneError, Severity};
-pub use probe::{BodyGap, Column, Measured, Probe, Probes};
+pub use probe::{BodyGap, Column, Measured, Probe, Probes, body_gaps};
 pub use scene::{OutputPlan, Scene, load, read};
 pub use schema::schema;
 pub use source::Source;

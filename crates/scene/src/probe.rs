@@ -5,9 +5,10 @@ use crate::config::{Axis, ProbeConfig};
 use crate::section::{Problems, Section};
 use crate::suggest;
 use glam::DVec3;
-use gusset_energy::{Registry, Selection};
+use gusset_energy::{Contacts, Registry, Selection};
 use gusset_mesh::{Body, World};
 use gusset_units::Units;
+use std::collections::BTreeMap;
 
 /// Head of a column of `probes.csv`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +32,27 @@ pub struct BodyGap {
     pub bodies: [u32; 2],
     /// Distance minus what counts as touching [m].
     pub gap: f64,
+}
+
+/// The smallest gap of every pair of bodies that has a row; sorted by bodies.
+pub fn body_gaps(world: &World, contacts: &Contacts) -> Vec<BodyGap> {
+    let body = |vertex: u32| world.index_of(vertex).map(|i| i as u32);
+    let slabs: Vec<u32> =
+        (0..).zip(&world.bodies).filter(|(_, body)| body.slab.is_some()).map(|(i, _)| i).collect();
+    let rows = contacts.rows.iter().filter_map(|row| {
+        // The first primitive is a vertex, sphere or the edge of vertices 0 and 1; the last vertex is of the second one.
+        Some(([body(row.vertices[0])?, body(row.vertices[3])?], row.gap))
+    });
+    let plates = contacts
+        .slabs
+        .iter()
+        .filter_map(|row| Some(([body(row.vertex)?, *slabs.get(row.slab as usize)?], row.gap)));
+    let mut smallest: BTreeMap<[u32; 2], f64> = BTreeMap::new();
+    for ([a, b], gap) in rows.chain(plates) {
+        let entry = smallest.entry([a.min(b), a.max(b)]).or_insert(gap);
+        *entry = entry.min(gap);
+    }
+    smallest.into_iter().map(|(bodies, gap)| BodyGap { bodies, gap }).collect()
 }
 
 /// What probes look at: the state after a step, and what the solver knows of it.

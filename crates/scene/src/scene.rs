@@ -2,8 +2,8 @@
 
 use crate::build::{self, Built, Yard};
 use crate::config::{
-    Backend, ContactConfig, LineSearchName, Linear, MaterialConfig, NamedMaterial, OutputConfig,
-    Precision, SolverConfig, StorageName, Top,
+    Backend, ContactConfig, CurvatureName, LineSearchName, Linear, MaterialConfig, NamedMaterial,
+    OutputConfig, Precision, SolverConfig, StorageName, Top,
 };
 use crate::defaults;
 use crate::diagnostic::{Diagnostic, SceneError, Severity};
@@ -14,7 +14,7 @@ use crate::source::{Source, Sources};
 use glam::DVec3;
 use gusset_energy::registry;
 use gusset_mesh::{Body, MAX_VERTICES, Mobility, World};
-use gusset_solve::{LineSearch, Model, Prescribed, Settings, State, Storage};
+use gusset_solve::{Curvature, LineSearch, Model, Prescribed, Settings, State, Storage};
 use gusset_system::Method;
 use gusset_units::{Acceleration, Units};
 use serde::Deserialize as _;
@@ -53,6 +53,12 @@ pub struct Scene {
     pub warnings: Vec<Diagnostic>,
     /// The scene as TOML with all overrides applied: reading it again gives this scene.
     pub resolved: String,
+}
+
+impl std::fmt::Debug for Scene {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Scene").field("title", &self.title).finish_non_exhaustive()
+    }
 }
 
 /// What a run writes, and when.
@@ -145,6 +151,7 @@ fn assemble(
 ) -> Option<Parts> {
     // The top has no header: errors about what is missing stand at the beginning of the file.
     let mut top = Section { table: root, span: 0..0, what: "the scene".to_owned() };
+    let has_body = top.has("body");
     let [bodies, materials, energies, probe_tables] =
         ["body", "material", "energy", "probe"].map(|key| tables(&mut top, key, problems));
     let [contact, solver, output] = ["contact", "solver", "output"].map(|key| {
@@ -165,7 +172,7 @@ fn assemble(
 
     let materials = named_materials(materials, problems);
     let names = body_names(&bodies, problems);
-    if bodies.is_empty() {
+    if bodies.is_empty() && !has_body {
         let help = "add a table: [[body]] with `name` and `shape`".to_owned();
         problems.error_help(&(length..length), "the scene has no body", help);
     }
@@ -174,7 +181,7 @@ fn assemble(
     let nothing = World::default();
 
     let contact = contact.and_then(|section| {
-        let config: ContactConfig = section.read(problems)?;
+        let config: ContactConfig = section.read_partly(problems)?;
         let settings = build::contact(
             &config,
             &section,
@@ -361,8 +368,11 @@ fn settings(
         span: 0..0,
         what: "[solver]".to_owned(),
     });
-    let config: SolverConfig =
-        if section.table.is_empty() { SolverConfig::default() } else { section.read(problems)? };
+    let config: SolverConfig = if section.table.is_empty() {
+        SolverConfig::default()
+    } else {
+        section.read_partly(problems)?
+    };
     if config.tolerance.is_some() && config.tolerance_speed.is_some() {
         let message = "the tolerance is given as `tolerance` or as `tolerance_speed`, not both";
         problems.error(&section.span_of("tolerance_speed"), message);
@@ -423,6 +433,10 @@ fn settings(
             LineSearchName::Armijo => LineSearch::Armijo,
             LineSearchName::Decrease => LineSearch::Decrease,
         },
+        curvature: match config.curvature {
+            CurvatureName::Adaptive => Curvature::Adaptive,
+            CurvatureName::Projected => Curvature::Projected,
+        },
         max_halvings: config.max_halvings,
         max_subdivisions: config.subdivisions,
         storage: match config.storage {
@@ -448,8 +462,11 @@ fn output_plan(
         span: 0..0,
         what: "[output]".to_owned(),
     });
-    let config: OutputConfig =
-        if section.table.is_empty() { OutputConfig::default() } else { section.read(problems)? };
+    let config: OutputConfig = if section.table.is_empty() {
+        OutputConfig::default()
+    } else {
+        section.read_partly(problems)?
+    };
     let every = match (config.every, config.interval) {
         (Some(_), Some(_)) => {
             let message = "frames come `every` so many steps or at an `interval`, not both";

@@ -100,7 +100,9 @@ fn rename(value: &mut Value, names: &[(String, String)]) {
             for (key, value) in object {
                 match value {
                     Value::String(reference) if key == "$ref" => {
-                        if let Some((_, new)) = names.iter().find(|(old, _)| old == reference) {
+                        if let Some((_, new)) =
+                            names.iter().find(|(old, _)| *old == reference.replace("%20", " "))
+                        {
                             new.clone_into(reference);
                         }
                     }

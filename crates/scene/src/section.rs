@@ -149,15 +149,33 @@ impl<'i> Section<'i> {
         also: &[&str],
         problems: &mut Problems<'_>,
     ) -> Option<T> {
-        let (mut table, complete) = self.known_keys(&schemars::schema_for!(T), also, problems);
-        let mut clean = complete;
+        let (read, clean) = self.read_what_can_be(also, problems);
+        read.filter(|_| clean)
+    }
+
+    /// The same, but what can't be read counts as absent where that is allowed: for tables whose other values can be
+    /// checked without it.
+    pub(crate) fn read_partly<T: DeserializeOwned + JsonSchema>(
+        &self,
+        problems: &mut Problems<'_>,
+    ) -> Option<T> {
+        self.read_what_can_be(&[], problems).0
+    }
+
+    fn read_what_can_be<T: DeserializeOwned + JsonSchema>(
+        &self,
+        also: &[&str],
+        problems: &mut Problems<'_>,
+    ) -> (Option<T>, bool) {
+        let (mut table, mut clean) = self.known_keys(&schemars::schema_for!(T), also, problems);
         loop {
             match T::deserialize(self.deserializer(table.clone())) {
-                Ok(read) => return clean.then_some(read),
+                Ok(read) => return (Some(read), clean),
                 Err(error) => {
+                    let guilty = self.report(&error, clean, &mut table, problems);
                     clean = false;
-                    if !self.report(&error, complete, &mut table, problems) {
-                        return None;
+                    if !guilty {
+                        return (None, false);
                     }
                 }
             }
@@ -222,20 +240,22 @@ impl<'i> Section<'i> {
     }
 
     /// Records why a table doesn't deserialise and takes the entry that is to blame out of `table`, so that the rest
-    /// can be tried. False where no entry is to blame.
+    /// can be tried. False where no entry is to blame: then it is said only if nothing else was (`clean`), as keys that
+    /// were taken out are missing.
     pub(crate) fn report(
         &self,
         error: &toml::de::Error,
-        complete: bool,
+        clean: bool,
         table: &mut DeTable<'i>,
         problems: &mut Problems<'_>,
     ) -> bool {
         let span = error.span().unwrap_or_else(|| self.span.clone());
         let guilty = table
             .iter()
+            .filter(|_| span != self.span)
             .find(|(key, value)| within(&span, &key.span()) || holds(value, &span))
             .map(|(key, _)| key.get_ref().as_ref().to_owned());
-        if guilty.is_some() || complete {
+        if guilty.is_some() || clean {
             let (message, help) = say(error.message(), guilty.as_deref());
             problems.error_help(&span, message, help);
         }
@@ -290,9 +310,10 @@ pub(crate) fn say(message: &str, key: Option<&str>) -> (String, Option<String>) 
             return (format!("{named}`{found}` is given twice"), None);
         }
     }
-    let message = message.strip_prefix("invalid type: ").unwrap_or(message);
-    let message = message.strip_prefix("invalid value: ").unwrap_or(message);
-    let Some((found, expected)) = message.split_once(", expected ") else {
+    let stripped = ["invalid type: ", "invalid value: ", "invalid "]
+        .into_iter()
+        .find_map(|prefix| message.strip_prefix(prefix)?.split_once(", expected "));
+    let Some((found, expected)) = stripped else {
         return (format!("{named}{message}"), None);
     };
     let expected = match expected {
@@ -306,7 +327,11 @@ pub(crate) fn say(message: &str, key: Option<&str>) -> (String, Option<String>) 
         other if other.starts_with("struct ") => "a table",
         other => other,
     };
+    let expected = expected
+        .strip_prefix("an array of length ")
+        .map_or_else(|| expected.to_owned(), |length| format!("a list of {length}"));
     let found = match found.split_once(' ') {
+        Some(("length", count)) => format!("one of {count}"),
         Some(("integer" | "floating", rest)) => {
             rest.strip_prefix("point ").unwrap_or(rest).to_owned()
         }
@@ -342,7 +367,7 @@ mod tests {
             ),
             (
                 "invalid length 2, expected an array of length 3",
-                "`k`: expected an array of length 3, found invalid length 2",
+                "`k`: expected a list of 3, found one of 2",
             ),
             ("missing field `time`", "`k`: lacks `time`"),
             ("`inf` is not a finite number", "`k`: `inf` is not a finite number"),

@@ -1,5 +1,7 @@
 //! "Did you mean": the nearest of the names that would have been right.
 
+use std::collections::BTreeSet;
+
 /// The candidate that is most like `found`, if any is like it at all.
 pub(crate) fn nearest<'a>(
     found: &str,
@@ -34,7 +36,9 @@ fn normal(name: &str) -> String {
 /// "did you mean `x`? (known: `x`, `y`)", or only the second part.
 pub(crate) fn help<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     const SHOWN: usize = 24;
-    let known: Vec<&str> = known.into_iter().collect();
+    let mut known: Vec<&str> = known.into_iter().collect();
+    let mut seen = BTreeSet::new();
+    known.retain(|name| seen.insert(*name));
     if known.is_empty() {
         return None;
     }

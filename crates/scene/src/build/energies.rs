@@ -169,7 +169,7 @@ fn build(
     terms: &mut Vec<Box<dyn Term>>,
     problems: &mut Problems<'_>,
 ) {
-    let (mut table, complete) = section.known_keys(&(kind.schema)(), &COMMON, problems);
+    let (mut table, mut clean) = section.known_keys(&(kind.schema)(), &COMMON, problems);
     let nothing = World::default();
     let site = Site {
         world: yard.world.unwrap_or(&nothing),
@@ -180,7 +180,6 @@ fn build(
         kind: kind.name,
     };
     let usable = yard.world.is_some() && (body.is_none() || site.body.is_some());
-    let mut clean = complete;
     loop {
         let mut made = Terms::default();
         match (kind.build)(section.deserializer(table.clone()), &site, &mut made) {
@@ -191,8 +190,9 @@ fn build(
                 return;
             }
             Err(BuildError::Keys(error)) => {
+                let guilty = section.report(&error, clean, &mut table, problems);
                 clean = false;
-                if !section.report(&error, complete, &mut table, problems) {
+                if !guilty {
                     return;
                 }
             }

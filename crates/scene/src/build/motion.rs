@@ -136,7 +136,9 @@ pub(crate) fn refuse(error: &BuildError, section: &Section<'_>, problems: &mut P
             let span = error.span().unwrap_or_else(|| section.span.clone());
             problems.error(&span, error.message());
         }
-        BuildError::Value { key, message } => problems.error(&section.span_of(key), message),
+        BuildError::Value { key, message } => {
+            problems.error(&section.span_of(key), format!("`{key}`: {message}"));
+        }
         BuildError::Other(message) => problems.error(&section.span, message),
     }
 }

@@ -13,10 +13,10 @@ pub(crate) fn fast_motion(
     dt: f64,
     problems: &mut Problems<'_>,
 ) {
-    let thinnest =
-        built.iter().filter_map(|b| thickness(&b.body)).min_by(|a, b| a.1.total_cmp(&b.1));
-    let Some((thin, thickness)) = thinnest else { return };
     for b in built {
+        let others = built.iter().filter(|other| other.body.name != b.body.name);
+        let thinnest = others.filter_map(|b| thickness(&b.body)).min_by(|a, b| a.1.total_cmp(&b.1));
+        let Some((thin, thickness)) = thinnest else { continue };
         let free = b.body.velocity.iter().zip(&b.body.mobility);
         let fastest = free
             .filter(|(_, m)| **m == Mobility::Free)

@@ -35,13 +35,12 @@ impl Visitor<'_> for AngleVisitor {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Angle, E> {
-        let number: Number = text.parse().map_err(E::custom)?;
-        if text.trim().ends_with("rad") || text.trim().ends_with("deg") {
-            Ok(Angle { radians: number.si(&Units::SI) })
-        } else {
-            Err(E::custom(format!(
-                "`{text}` has no unit of angle: write \"... deg\" or \"... rad\""
-            )))
+        let unit = text.trim().ends_with("rad") || text.trim().ends_with("deg");
+        match text.parse::<Number>() {
+            Ok(number) if unit => Ok(Angle { radians: number.si(&Units::SI) }),
+            _ => {
+                Err(E::custom(format!("`{text}` is not an angle: write \"30 deg\" or \"0.1 rad\"")))
+            }
         }
     }
 }

@@ -24,6 +24,11 @@ pub(crate) struct SolverConfig {
     /// promises) or "decrease" (it falls at all).
     #[serde(default)]
     pub(crate) line_search: LineSearchName,
+    /// Which second derivatives give the direction: "adaptive" (default: near the solution the exact ones, which
+    /// converge faster where a film is compressed) or "projected" (always the positive semi-definite ones, as in the
+    /// bag article).
+    #[serde(default)]
+    pub(crate) curvature: CurvatureName,
     /// Most halvings of a step along the direction; 48 where absent, down to the last bit of a position.
     #[serde(default = "defaults::max_halvings")]
     pub(crate) max_halvings: u32,
@@ -63,6 +68,7 @@ impl Default for SolverConfig {
             phase: Vec::new(),
             max_iterations: defaults::max_iterations(),
             line_search: LineSearchName::default(),
+            curvature: CurvatureName::default(),
             max_halvings: defaults::max_halvings(),
             subdivisions: defaults::subdivisions(),
             storage: StorageName::default(),
@@ -95,6 +101,17 @@ pub(crate) enum LineSearchName {
     Armijo,
     /// Any decrease.
     Decrease,
+}
+
+/// Which second derivatives give the direction.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum CurvatureName {
+    /// Exact ones near the solution.
+    #[default]
+    Adaptive,
+    /// Positive semi-definite ones of each element.
+    Projected,
 }
 
 /// How accepted positions are kept.

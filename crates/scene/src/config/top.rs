@@ -12,7 +12,7 @@ pub(crate) struct Top {
     /// What the scene is, for reports and pictures; the file's name where absent.
     pub(crate) title: Option<String>,
     /// Units of the bare numbers in this file: "SI" (metre, kilogram, second; the default), "CGS" (centimetre, gram,
-    /// second), or a table like { length = "mm", mass = "g", time = "s" }. A number may always carry its own unit:
+    /// second; also "cm-g-s"), or a table like { length = "mm", mass = "g", time = "s" }. A number may always carry its own unit:
     /// "30 um".
     #[serde(default)]
     #[schemars(extend("default" = "SI"))]
