@@ -231,7 +231,9 @@ struct VertexBoxes {
 
 impl VertexBoxes {
     fn new(mesh: &CollisionMesh) -> Self {
-        let mut used: Vec<u32> = mesh.slab_particles().map(|particle| particle.0).collect();
+        let particles = mesh.slab_particles().map(|particle| particle.0);
+        let corners = mesh.triangles.iter().flatten().chain(mesh.edges.iter().flatten()).copied();
+        let mut used: Vec<u32> = particles.chain(corners).collect();
         used.sort_unstable();
         used.dedup();
         let count = mesh.movable.len();
