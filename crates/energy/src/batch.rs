@@ -8,7 +8,7 @@ use crate::psd::project;
 use crate::term::{Lagged, StepState, Term, VertexBlock, Want, block_count, block_index};
 use crate::vertex::Incidence;
 use glam::DVec3;
-use gusset_scalar::Mat3;
+use gusset_scalar::{Mat3, Vec3};
 use rayon::prelude::*;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
@@ -234,6 +234,28 @@ impl<E: Element<N>, const N: usize> Batch<E, N> {
         }
     }
 
+    /// Adds the blocks of one corner of up to [`LANES`] stencils to their places in `out`, and forgets them.
+    fn traced_blocks(
+        &self,
+        at: &StepState<'_>,
+        corner: usize,
+        pending: &mut Vec<(usize, usize)>,
+        out: &mut [VertexBlock],
+        scratch: &mut Scratch,
+    ) {
+        let Some(last) = pending.len().checked_sub(1) else { return };
+        let stencils = std::array::from_fn(|lane| pending[lane.min(last)].0);
+        self.gather(at, &stencils, scratch.inputs(self.program.input_count()));
+        let result = self.program.corner(corner, scratch);
+        for (lane, (_, place)) in pending.drain(..).enumerate() {
+            let (gradient, mut block) = Program::corner_block(result, lane);
+            if E::PSD != Psd::Exact {
+                project(&mut block, 1, E::PSD);
+            }
+            out[place].add(gradient, &block);
+        }
+    }
+
     fn eval_closed(
         &self,
         at: &StepState<'_>,
@@ -256,6 +278,36 @@ impl<E: Element<N>, const N: usize> Batch<E, N> {
                         .copy_from_slice(&rows(&blocks.hessian[i][j]));
                 }
             }
+        }
+    }
+}
+
+/// One corner's gradient and diagonal block of the closed form.
+#[inline]
+fn closed_block<E: Element<N>, const N: usize>(
+    at: &At<f64, N>,
+    p: &E::Params<f64>,
+    corner: usize,
+) -> (Vec3<f64>, Mat3<f64>) {
+    // With the corner a constant, the compiler drops the work on all other blocks.
+    #[inline(always)]
+    fn block<E: Element<N>, const N: usize, const C: usize>(
+        at: &At<f64, N>,
+        p: &E::Params<f64>,
+    ) -> (Vec3<f64>, Mat3<f64>) {
+        let mut all = Blocks::zero();
+        E::closed_form(at, p, &mut all);
+        (all.gradient[C], all.hessian[C][C])
+    }
+    match corner {
+        0 => block::<E, N, 0>(at, p),
+        1 if N > 1 => block::<E, N, 1>(at, p),
+        2 if N > 2 => block::<E, N, 2>(at, p),
+        3 if N > 3 => block::<E, N, 3>(at, p),
+        _ => {
+            let mut all = Blocks::zero();
+            E::closed_form(at, p, &mut all);
+            (all.gradient[corner], all.hessian[corner][corner])
         }
     }
 }
@@ -369,38 +421,30 @@ impl<E: Element<N>, const N: usize> Term for Batch<E, N> {
         }
         let incidence =
             self.incidence.get_or_init(|| Incidence::new(&self.stencils.vertices, N, at.x.len()));
-        let mut scratch = Scratch::default();
-        let mut blocks = Blocks::<N>::zero();
-        for (&vertex, out) in vertices.iter().zip(out) {
-            let around = incidence.around(vertex);
-            if E::CLOSED_FORM {
-                for &(stencil, corner) in around {
+        if E::CLOSED_BLOCK {
+            for (&vertex, out) in vertices.iter().zip(out) {
+                for &(stencil, corner) in incidence.around(vertex) {
                     let (here, params) = self.load(at, stencil as usize);
-                    E::closed_form(&here, &params, &mut blocks);
-                    let corner = corner as usize;
-                    let b = blocks.gradient[corner];
-                    out.add([b.x, b.y, b.z], &rows(&blocks.hessian[corner][corner]));
+                    let (b, block) = closed_block::<E, N>(&here, &params, corner as usize);
+                    out.add([b.x, b.y, b.z], &rows(&block));
                 }
-                continue;
             }
-            // Runs of the same corner share a program; a vertex is seldom the same corner of many stencils.
-            for run in around.chunk_by(|a, b| a.1 == b.1) {
-                for group in run.chunks(LANES) {
-                    self.gather(
-                        at,
-                        &std::array::from_fn(|l| group[l.min(group.len() - 1)].0 as usize),
-                        scratch.inputs(self.program.input_count()),
-                    );
-                    let result = self.program.corner(run[0].1 as usize, &mut scratch);
-                    for lane in 0..group.len() {
-                        let (gradient, mut block) = Program::corner_block(result, lane);
-                        if E::PSD != Psd::Exact {
-                            project(&mut block, 1, E::PSD);
-                        }
-                        out.add(gradient, &block);
+            return;
+        }
+        // Lanes share a program, so stencils are taken corner by corner: pairs of a stencil and a place in `out`.
+        let mut scratch = Scratch::default();
+        let mut pending = Vec::with_capacity(LANES);
+        for corner in 0..N {
+            for (place, &vertex) in vertices.iter().enumerate() {
+                let around = incidence.around(vertex).iter().filter(|(_, c)| *c as usize == corner);
+                for &(stencil, _) in around {
+                    pending.push((stencil as usize, place));
+                    if pending.len() == LANES {
+                        self.traced_blocks(at, corner, &mut pending, out, &mut scratch);
                     }
                 }
             }
+            self.traced_blocks(at, corner, &mut pending, out, &mut scratch);
         }
     }
 

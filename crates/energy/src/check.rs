@@ -62,19 +62,20 @@ impl Random {
     pub fn near<const N: usize>(&mut self, points: [[f64; 3]; N], size: f64) -> At<f64, N> {
         let mut at = self.at(size);
         for (x, p) in at.x.iter_mut().zip(points) {
-            *x = *x + Vec3::new(p[0], p[1], p[2]);
+            *x += Vec3::from(p);
         }
         at
     }
 }
 
 type Sample<E, const N: usize> = (At<f64, N>, <E as Element<N>>::Params<f64>);
+type Sampler<E, const N: usize> = Box<dyn Fn(&mut Random) -> Sample<E, N>>;
 type Reference<E, const N: usize> =
     Box<dyn Fn(&At<f64, N>, &<E as Element<N>>::Params<f64>) -> Blocks<N>>;
 
 /// What an element is checked for; [`Check::run`] panics with the first thing that is wrong.
 pub struct Check<E: Element<N>, const N: usize> {
-    sample: Box<dyn Fn(&mut Random) -> Sample<E, N>>,
+    sample: Sampler<E, N>,
     internal: bool,
     rest: Vec<Sample<E, N>>,
     degenerate: Vec<Sample<E, N>>,
@@ -138,6 +139,7 @@ impl<E: Element<N>, const N: usize> Check<E, N> {
             let stencil = Stencil::<E, N>::new(at, params);
             stencil.check_differences(k);
             stencil.check_assembled(k);
+            stencil.check_step_bound(k, &mut random);
             if self.internal {
                 stencil.check_invariance(k, &mut random);
             }
@@ -161,6 +163,13 @@ struct Stencil<E: Element<N>, const N: usize> {
     batch: Batch<E, N>,
 }
 
+/// Calls `f` with the state as a solver holds it.
+fn with_state<const N: usize, T>(at: &At<f64, N>, f: impl FnOnce(&StepState<'_>) -> T) -> T {
+    let points = |v: &[Vec3<f64>; N]| v.map(|p| DVec3::new(p.x, p.y, p.z));
+    let (x, x_start, v_start) = (points(&at.x), points(&at.x_start), points(&at.v_start));
+    f(&StepState { x: &x, x_start: &x_start, v_start: &v_start, dt: at.dt })
+}
+
 impl<E: Element<N>, const N: usize> Stencil<E, N> {
     fn new(at: At<f64, N>, params: E::Params<f64>) -> Self {
         let mut flat = Vec::new();
@@ -171,21 +180,15 @@ impl<E: Element<N>, const N: usize> Stencil<E, N> {
         Self { at, params, batch }
     }
 
-    fn with_state<T>(&self, at: &At<f64, N>, f: impl FnOnce(&StepState<'_>) -> T) -> T {
-        let points = |v: &[Vec3<f64>; N]| v.map(|p| DVec3::new(p.x, p.y, p.z));
-        let (x, x_start, v_start) = (points(&at.x), points(&at.x_start), points(&at.v_start));
-        f(&StepState { x: &x, x_start: &x_start, v_start: &v_start, dt: at.dt })
-    }
-
     fn energy(&self, at: &At<f64, N>) -> f64 {
         let mut out = Vec::new();
-        self.with_state(at, |s| self.batch.energy(s, &mut out));
+        with_state(at, |s| self.batch.energy(s, &mut out));
         out[0]
     }
 
     fn eval(&self, at: &At<f64, N>, want: Want) -> Local {
         let mut local = Local::default();
-        self.with_state(at, |s| local.eval(&self.batch, s, want));
+        with_state(at, |s| local.eval(&self.batch, s, want));
         local
     }
 
@@ -279,7 +282,7 @@ impl<E: Element<N>, const N: usize> Stencil<E, N> {
         );
         let vertices: Vec<u32> = (0..N as u32).collect();
         let mut blocks = vec![VertexBlock::default(); N];
-        self.with_state(&self.at, |s| self.batch.vertex_blocks(s, &vertices, &mut blocks));
+        with_state(&self.at, |s| self.batch.vertex_blocks(s, &vertices, &mut blocks));
         for (i, block) in blocks.iter().enumerate() {
             for c in 0..3 {
                 let whole = traced.gradient[3 * i + c];
@@ -289,10 +292,32 @@ impl<E: Element<N>, const N: usize> Stencil<E, N> {
                     block.gradient[c]
                 );
             }
-            if E::CLOSED_FORM {
+            if E::CLOSED_BLOCK {
                 let whole = &assembled.hessian[9 * block_index(N, i, i)..][..9];
                 assert_eq!(&block.hessian[..], whole, "state {k}: block of vertex {i}");
             }
+        }
+    }
+
+    /// The fraction lies between 0 and 1, the energy there is no more infinite than it was, and the element says that it
+    /// bounds steps if it does.
+    fn check_step_bound(&self, k: usize, random: &mut Random) {
+        let scale = 4.0 * self.size();
+        let dx = std::array::from_fn(|_| random.vector(scale));
+        let fraction = E::max_step(&self.at.x, &dx, &self.params);
+        assert!((0.0..=1.0).contains(&fraction), "state {k}: the step bound is {fraction}");
+        assert!(
+            E::BOUNDS_STEP || fraction == 1.0,
+            "state {k}: max_step gives {fraction}, but BOUNDS_STEP is not set, so no solver asks"
+        );
+        if E::BOUNDS_STEP {
+            let mut moved = self.at;
+            moved.x = std::array::from_fn(|i| self.at.x[i] + dx[i] * fraction);
+            let energy = self.energy(&moved);
+            assert!(
+                energy.is_finite() || !self.energy(&self.at).is_finite(),
+                "state {k}: the energy is {energy} after the fraction {fraction} of a step"
+            );
         }
     }
 

@@ -1,6 +1,7 @@
 //! Contact rows as plain data: what the contact module finds and what barrier, penalty and friction terms read.
 
 use glam::DVec3;
+use gusset_scalar::{Scalar, Vec3};
 
 /// Which two primitives a [`Row`] connects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,4 +60,11 @@ pub struct Contacts {
     pub rows: Vec<Row>,
     /// Particles against slabs.
     pub slabs: Vec<SlabRow>,
+}
+
+/// `r = sum w_i x_i`: from the closest point of a row's second primitive to that of its first.
+#[inline(always)]
+pub fn separation<S: Scalar>(x: &[Vec3<S>; 4], weights: &[S; 4]) -> Vec3<S> {
+    let w = weights;
+    x[0] * w[0] + x[1] * w[1] + x[2] * w[2] + x[3] * w[3]
 }

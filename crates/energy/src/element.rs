@@ -62,6 +62,10 @@ pub trait Element<const N: usize>: Sized + Send + Sync + 'static {
     /// Whether [`Element::closed_form`] replaces the traced gradient and Hessian on the CPU.
     const CLOSED_FORM: bool = false;
 
+    /// Whether the closed form also gives one vertex's own block. Where its projection is costly, the traced block,
+    /// projected by itself, is cheaper.
+    const CLOSED_BLOCK: bool = Self::CLOSED_FORM;
+
     /// Whether [`Element::max_step`] is overridden; otherwise it is never called.
     const BOUNDS_STEP: bool = false;
 

@@ -62,7 +62,7 @@ mod term;
 mod vertex;
 
 pub use batch::{Batch, Stencils};
-pub use contacts::{Contacts, Row, RowKind, SlabRow};
+pub use contacts::{Contacts, Row, RowKind, SlabRow, separation};
 pub use curve::{Curve, Interpolation, Window};
 pub use each::OneOrEach;
 pub use element::{At, Blocks, Element, Fields, Psd, vec3};
@@ -72,7 +72,7 @@ pub use motion::{Key, Motion, Path};
 pub use program::{Program, Shader};
 pub use psd::project;
 pub use select::Selection;
-pub use site::{BuildError, ContactParameters, Site, Terms};
+pub use site::{BuildError, ContactParameters, Site, Terms, non_negative};
 pub use term::{Lagged, Local, StepState, Term, VertexBlock, Want, block_count, block_index};
 
 #[doc(hidden)]

@@ -173,7 +173,9 @@ pub fn lame(
 }
 
 /// The body's triangles with their rest shapes; an error where it has none.
-pub fn films(site: &Site<'_>) -> Result<Vec<([u32; 3], Film<f64>)>, BuildError> {
+pub fn films<'a>(
+    site: &Site<'a>,
+) -> Result<impl Iterator<Item = ([u32; 3], Film<f64>)> + 'a, BuildError> {
     let body = site.body()?;
     if body.triangles.is_empty() {
         return Err(BuildError::other(format!(
@@ -182,7 +184,7 @@ pub fn films(site: &Site<'_>) -> Result<Vec<([u32; 3], Film<f64>)>, BuildError> 
         )));
     }
     let film = |t: &[u32; 3]| (*t, Film::at_rest(t.map(|v| body.rest[v as usize])));
-    Ok(body.triangles.iter().map(film).collect())
+    Ok(body.triangles.iter().map(film))
 }
 
 #[cfg(test)]

@@ -53,6 +53,14 @@ impl From<MaterialError> for BuildError {
     }
 }
 
+/// A value of a key in SI units, if it is finite and not negative.
+pub fn non_negative(value: f64, key: &'static str, unit: &str) -> Result<f64, BuildError> {
+    if value >= 0.0 && value.is_finite() {
+        return Ok(value);
+    }
+    Err(BuildError::value(key, format!("is {value} {unit}; it must be 0 or more")))
+}
+
 /// What contact terms share, from the scene's `[contact]`; SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactParameters {

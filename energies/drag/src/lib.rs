@@ -8,7 +8,8 @@
 //! takes the fraction `c dt` of the velocity: keep that well below 1.
 
 use gusset_energy::{
-    At, Blocks, BuildError, Element, Energy, Psd, Scalar, Site, Terms, fields, register,
+    At, Blocks, BuildError, Element, Energy, Psd, Scalar, Site, Terms, fields, non_negative,
+    register,
 };
 use gusset_mesh::Mobility;
 use gusset_units::Rate;
@@ -55,10 +56,7 @@ impl Energy for Drag {
 
     fn build(self, site: &Site<'_>, out: &mut Terms) -> Result<(), BuildError> {
         let body = site.body()?;
-        let rate = self.rate.si(site.units);
-        if !(rate >= 0.0) {
-            return Err(BuildError::value("rate", format!("is {rate} 1/s; it can't be negative")));
-        }
+        let rate = non_negative(self.rate.si(site.units), "rate", "1/s")?;
         let free = |v: &u32| body.mobility[*v as usize] == Mobility::Free;
         out.push(
             site.batch::<Self, 1>(

@@ -18,7 +18,7 @@
 
 use gusset_energy::{
     At, Batch, Blocks, BuildError, ContactParameters, Element, Energy, Mat3, Psd, Scalar, Site,
-    Terms, Vec3, fields, register, vec3,
+    Terms, Vec3, fields, register, separation, vec3,
 };
 
 /// Coulomb friction between all surfaces, with `friction` and `friction_speed` of the scene's `[contact]`.
@@ -79,8 +79,7 @@ pub struct RowFriction;
 /// Motion of the first closest point relative to the second one since the start of the step.
 #[inline(always)]
 fn motion<S: Scalar>(at: &At<S, 4>, w: &[S; 4]) -> Vec3<S> {
-    let u = |i: usize| (at.x[i] - at.x_start[i]) * w[i];
-    u(0) + u(1) + u(2) + u(3)
+    separation(&std::array::from_fn(|i| at.x[i] - at.x_start[i]), w)
 }
 
 impl Element<4> for RowFriction {

@@ -10,7 +10,7 @@
 //! too stiff for bending along them: no choice of hinge stiffnesses is right for all meshes.)
 
 use crate::Hinge;
-use gusset_energy::{BuildError, Site};
+use gusset_energy::{BuildError, Site, non_negative};
 use gusset_mesh::Body;
 use gusset_mesh::measure::area;
 
@@ -60,25 +60,19 @@ impl Hinge {
                 Law::Consistent => d,
             })
         };
-        let (key, value, stiffness) = match (self.stiffness, self.per_length, self.bending) {
+        let units = site.units;
+        match (self.stiffness, self.per_length, self.bending) {
             (Some(k), None, None) => {
-                ("stiffness", k.si(site.units), Stiffness::Same(k.si(site.units)))
+                non_negative(k.si(units), "stiffness", "N m").map(Stiffness::Same)
             }
-            (None, Some(f), None) => {
-                ("per_length", f.si(site.units), Stiffness::PerLength(f.si(site.units)))
+            (None, Some(k), None) => {
+                non_negative(k.si(units), "per_length", "N").map(Stiffness::PerLength)
             }
-            (None, None, Some(d)) => ("bending", d.si(site.units), plate(d.si(site.units))),
-            (None, None, None) => return Ok(plate(site.body()?.material.bending()?)),
-            _ => {
-                return Err(BuildError::other(
-                    "a hinge takes one of `stiffness`, `per_length` and `bending`, or none of them and the material's",
-                ));
-            }
-        };
-        if value >= 0.0 {
-            Ok(stiffness)
-        } else {
-            Err(BuildError::value(key, format!("is {value} in SI units; it can't be negative")))
+            (None, None, Some(d)) => non_negative(d.si(units), "bending", "N m").map(plate),
+            (None, None, None) => Ok(plate(site.body()?.material.bending()?)),
+            _ => Err(BuildError::other(
+                "a hinge takes one of `stiffness`, `per_length` and `bending`, or none of them and the material's",
+            )),
         }
     }
 }

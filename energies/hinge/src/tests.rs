@@ -180,7 +180,7 @@ fn stiffness_from_the_material_or_one_key() {
     assert!(
         stiffness("stiffness = 3\nbending = 1").unwrap_err().to_string().contains("takes one of")
     );
-    assert!(stiffness("stiffness = -1").unwrap_err().to_string().contains("can't be negative"));
+    assert!(stiffness("stiffness = -1").unwrap_err().to_string().contains("must be 0 or more"));
 }
 
 #[test]

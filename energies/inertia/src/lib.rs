@@ -84,7 +84,7 @@ impl Energy for Inertia {
         let moving: Vec<u32> = (0..body.vertex_count() as u32)
             .filter(|&v| body.mobility[v as usize] == Mobility::Free)
             .collect();
-        if let Some(v) = moving.iter().find(|&&v| !(body.mass[v as usize] > 0.0)) {
+        if let Some(v) = moving.iter().find(|&&v| body.mass[v as usize].max(0.0) == 0.0) {
             return Err(BuildError::other(format!(
                 "{} is free and has a mass of {} kg: give it mass (is it part of no element?) or fix it",
                 site.world.describe(v + body.first),

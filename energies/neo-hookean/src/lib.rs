@@ -52,6 +52,7 @@ fn dilation<S: Scalar>([e11, e22, e12]: membrane::Plane<S>) -> (S, S) {
 
 impl Element<3> for NeoHookean {
     type Params<S: Scalar> = Triangle<S>;
+    const BOUNDS_STEP: bool = true;
     const CLOSED_FORM: bool = true;
 
     fn energy<S: Scalar>(at: &At<S, 3>, p: &Triangle<S>) -> S {
@@ -97,10 +98,8 @@ impl Energy for NeoHookean {
 
     fn build(self, site: &Site<'_>, out: &mut Terms) -> Result<(), BuildError> {
         let (mu, lambda) = membrane::lame(self.mu, self.lambda, site)?;
-        let triangles = membrane::films(site)?;
-        out.push(site.batch::<Self, 3>(
-            triangles.into_iter().map(|(t, rest)| (t, Triangle { rest, mu, lambda })),
-        )?);
+        let triangles = membrane::films(site)?.map(|(t, rest)| (t, Triangle { rest, mu, lambda }));
+        out.push(site.batch::<Self, 3>(triangles)?);
         Ok(())
     }
 }

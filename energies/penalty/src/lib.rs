@@ -13,7 +13,7 @@
 
 use gusset_energy::{
     At, Batch, Blocks, BuildError, ContactParameters, Contacts, Element, Energy, Lagged, Psd,
-    Scalar, Site, Terms, Vec3, fields, register, vec3,
+    Scalar, Site, Terms, Vec3, fields, register, separation, vec3,
 };
 
 /// Quadratic penalty between all surfaces, with `dhat` and `stiffness` of the scene's `[contact]`.
@@ -35,12 +35,6 @@ fields! {
 
 /// The penalty of a pair of primitives.
 pub struct RowPenalty;
-
-/// From the closest point of the second primitive to that of the first.
-#[inline(always)]
-fn separation<S: Scalar>(x: &[Vec3<S>; 4], w: &[S; 4]) -> Vec3<S> {
-    x[0] * w[0] + x[1] * w[1] + x[2] * w[2] + x[3] * w[3]
-}
 
 impl Element<4> for RowPenalty {
     type Params<S: Scalar> = Pair<S>;

@@ -69,10 +69,8 @@ impl Energy for StVK {
 
     fn build(self, site: &Site<'_>, out: &mut Terms) -> Result<(), BuildError> {
         let (mu, lambda) = membrane::lame(self.mu, self.lambda, site)?;
-        let triangles = membrane::films(site)?;
-        out.push(site.batch::<Self, 3>(
-            triangles.into_iter().map(|(t, rest)| (t, Triangle { rest, mu, lambda })),
-        )?);
+        let triangles = membrane::films(site)?.map(|(t, rest)| (t, Triangle { rest, mu, lambda }));
+        out.push(site.batch::<Self, 3>(triangles)?);
         Ok(())
     }
 }

@@ -9,7 +9,7 @@
 use glam::DVec3;
 use gusset_energy::{
     At, Blocks, BuildError, Curve, Element, Energy, Interpolation, Mat3, Motion, OneOrEach, Path,
-    Psd, Scalar, Selection, Site, Terms, Vec3, Window, fields, register, vec3,
+    Psd, Scalar, Selection, Site, Terms, Vec3, Window, fields, non_negative, register, vec3,
 };
 use gusset_units::{Length, Stiffness, Time};
 
@@ -127,11 +127,8 @@ impl Energy for Support {
                 ));
             }
         };
-        if let Some(k) = stiffness.iter().find(|k| !(**k >= 0.0)) {
-            return Err(BuildError::value(
-                "stiffness",
-                format!("is {k} N/m; it can't be negative"),
-            ));
+        for &k in &stiffness {
+            non_negative(k, "stiffness", "N/m")?;
         }
         let targets = match (self.motion, self.targets.is_empty()) {
             (Some(motion), true) => Targets::Carried(motion.path(site.units, "motion")?, start),
@@ -166,12 +163,10 @@ impl Support {
         if self.stiffness_keys.is_empty() {
             return Ok(None);
         }
-        let keys = self.stiffness_keys.iter();
-        let keys: Vec<_> =
-            keys.map(|k| (k.time.si(site.units), [k.stiffness.si(site.units)])).collect();
-        if let Some((t, [k])) = keys.iter().find(|(_, [k])| !(*k >= 0.0)) {
-            let found = format!("is {k} N/m at {t} s; it can't be negative");
-            return Err(BuildError::value("stiffness_keys", found));
+        let mut keys = Vec::with_capacity(self.stiffness_keys.len());
+        for key in &self.stiffness_keys {
+            let stiffness = non_negative(key.stiffness.si(site.units), "stiffness_keys", "N/m")?;
+            keys.push((key.time.si(site.units), [stiffness]));
         }
         Curve::new(keys, Interpolation::Linear, "stiffness_keys").map(Some)
     }

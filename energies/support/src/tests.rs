@@ -78,7 +78,7 @@ fn mistakes_are_named() {
     let error = |keys: &str| build(keys).err().unwrap();
     assert!(error("vertices = 'all'").contains("either `stiffness` or `stiffness_keys`"));
     assert!(error("vertices = 'all'\nstiffness = [1, 2]").contains("2 values where 3 are needed"));
-    assert!(error("vertices = 'all'\nstiffness = -1").contains("can't be negative"));
+    assert!(error("vertices = 'all'\nstiffness = -1").contains("must be 0 or more"));
     assert!(error("vertices = 'rim'\nstiffness = 1").contains("no group `rim`"));
     let late = "vertices = 'all'\nstiffness = 1\nfrom = 2\nrelease = 1";
     assert!(error(late).contains("ends at 1 s, not after its start at 2 s"));

@@ -51,6 +51,7 @@ pub struct Stable;
 impl Element<4> for Stable {
     type Params<S: Scalar> = Tetrahedron<S>;
     const CLOSED_FORM: bool = true;
+    const CLOSED_BLOCK: bool = false;
 
     fn energy<S: Scalar>(at: &At<S, 4>, p: &Tetrahedron<S>) -> S {
         let f = p.deformation(&at.x);
@@ -92,6 +93,8 @@ pub struct Log;
 impl Element<4> for Log {
     type Params<S: Scalar> = Tetrahedron<S>;
     const CLOSED_FORM: bool = true;
+    const CLOSED_BLOCK: bool = false;
+    const BOUNDS_STEP: bool = true;
 
     fn energy<S: Scalar>(at: &At<S, 4>, p: &Tetrahedron<S>) -> S {
         let f = p.deformation(&at.x);

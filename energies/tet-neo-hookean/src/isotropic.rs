@@ -6,9 +6,9 @@
 //! flip `(dG_ab + dG_ba)/sqrt 2`. (Smith, de Goes and Kim, "Analytic eigensystems for isotropic distortion energies",
 //! 2019, section 4.)
 
+use crate::eigen;
 use crate::elements::Tetrahedron;
 use gusset_energy::{Blocks, Mat3, Vec3};
-use nalgebra::Matrix3;
 
 /// Second derivatives of an isotropic density by the principal stretches [Pa].
 pub struct Principal {
@@ -35,15 +35,9 @@ impl Stretches {
     pub fn of(f: Mat3<f64>) -> Self {
         let [a, b, c] = f.columns;
         let (ab, bc, ca) = (a.dot(b), b.dot(c), c.dot(a));
-        let metric = Matrix3::new(a.dot(a), ab, ca, ab, b.dot(b), bc, ca, bc, c.dot(c));
-        let eigen = metric.symmetric_eigen();
-        let mut order = [0, 1, 2];
-        order.sort_by(|&i, &j| eigen.eigenvalues[j].total_cmp(&eigen.eigenvalues[i]));
-        let axis = |k: usize| {
-            let v = eigen.eigenvectors.column(order[k]);
-            Vec3::new(v[0], v[1], v[2])
-        };
-        let (v1, v2) = (axis(0), axis(1));
+        let metric = [[a.dot(a), ab, ca], [ab, b.dot(b), bc], [ca, bc, c.dot(c)]];
+        let (values, axes) = eigen::symmetric(metric);
+        let (_, [v1, v2, _]) = eigen::sorted(values, axes);
         let right = Mat3::from_columns(v1, v2, v1.cross(v2));
         let [f1, f2, f3] = (f * right).columns;
         let u1 = direction(f1).unwrap_or(Vec3::new(1.0, 0.0, 0.0));
@@ -127,8 +121,7 @@ fn positive_part(m: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
     if m[0][0] > 0.0 && minor > 0.0 && det > 0.0 {
         return m; // by Sylvester's criterion
     }
-    let eigen = Matrix3::from_fn(|r, c| m[r][c]).symmetric_eigen();
-    let plus = Matrix3::from_diagonal(&eigen.eigenvalues.map(|v| v.max(0.0)));
-    let plus = eigen.eigenvectors * plus * eigen.eigenvectors.transpose();
-    std::array::from_fn(|r| std::array::from_fn(|c| plus[(r, c)]))
+    let (values, axes) = eigen::symmetric(m);
+    let plus = eigen::compose(values.map(|v| v.max(0.0)), axes);
+    std::array::from_fn(|r| std::array::from_fn(|c| plus.entry(r, c)))
 }

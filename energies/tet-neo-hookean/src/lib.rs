@@ -24,6 +24,7 @@
 //! The assembled Hessian is the exact one with its negative eigenvalues at 0, from the analytic eigen-system of isotropic
 //! energies ([`isotropic`]).
 
+mod eigen;
 mod elements;
 pub mod isotropic;
 mod path;
@@ -64,11 +65,7 @@ impl Energy for TetNeoHookean {
     const ABOUT: &'static str = "Elasticity of a solid, Neo-Hookean in tetrahedra";
 
     fn build(self, site: &Site<'_>, out: &mut Terms) -> Result<(), BuildError> {
-        let (mu, lambda) = self.lame(site)?;
-        let tets = rest_shapes(site)?;
-        let tets = tets.into_iter().map(|(t, inverse, volume)| {
-            (t, Tetrahedron { inverse: inverse.map(vec3), volume, mu, lambda })
-        });
+        let tets = tetrahedra(site, self.lame(site)?)?;
         match self.law {
             Law::Stable => out.push(site.batch::<Stable, 4>(tets)?),
             Law::Log => out.push(site.batch::<Log, 4>(tets)?),
@@ -77,8 +74,11 @@ impl Energy for TetNeoHookean {
     }
 }
 
-/// Vertices, columns of the inverse of the rest edges [1/m], and volume [m^3] of every tetrahedron.
-fn rest_shapes(site: &Site<'_>) -> Result<Vec<([u32; 4], [glam::DVec3; 3], f64)>, BuildError> {
+/// A tetrahedron's vertices and constants.
+type Stencil = ([u32; 4], Tetrahedron<f64>);
+
+/// Every tetrahedron of the body with its rest shape.
+fn tetrahedra(site: &Site<'_>, (mu, lambda): (f64, f64)) -> Result<Vec<Stencil>, BuildError> {
     let body = site.body()?;
     if body.tets.is_empty() {
         let label = site.label();
@@ -90,7 +90,8 @@ fn rest_shapes(site: &Site<'_>) -> Result<Vec<([u32; 4], [glam::DVec3; 3], f64)>
         let volume = edges.determinant() / 6.0;
         if volume > 0.0 {
             let inverse = edges.inverse();
-            return Ok((*t, [inverse.x_axis, inverse.y_axis, inverse.z_axis], volume));
+            let inverse = [inverse.x_axis, inverse.y_axis, inverse.z_axis].map(vec3);
+            return Ok((*t, Tetrahedron { inverse, volume, mu, lambda }));
         }
         Err(BuildError::other(format!(
             "tetrahedron {k} of `{}` (vertices {t:?}) has a rest volume of {volume} m^3; it must be above 0",

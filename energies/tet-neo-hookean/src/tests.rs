@@ -100,7 +100,9 @@ fn derivatives_for_small_and_large_strains() {
 fn inverted_and_flat_tetrahedra_have_finite_blocks_under_the_stable_law() {
     let point = [Vec3::new(0.1, 0.2, 0.3); 4];
     let mut flat = REST.map(vec3);
-    flat.iter_mut().for_each(|x| x.z = 0.0);
+    for x in &mut flat {
+        x.z = 0.0;
+    }
     let mut check = Check::<Stable, 4>::new(|random| {
         let inverted = REST.map(|p| [p.x, p.y, -p.z]);
         (random.near(inverted, 2e-3), tetrahedron())

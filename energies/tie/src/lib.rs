@@ -12,7 +12,7 @@ mod pairs;
 
 use gusset_energy::{
     At, Batch, Blocks, BuildError, Curve, Element, Energy, Interpolation, Mat3, OneOrEach, Scalar,
-    Site, Terms, Window, fields, register,
+    Site, Terms, Window, fields, non_negative, register,
 };
 use gusset_units::{Length, Stiffness, Time};
 pub use pairs::{Across, Around};
@@ -124,11 +124,7 @@ impl Energy for Tie {
         let body = site.body()?;
         let pairs = self.world_pairs(site)?;
         let window = Window::new(self.from, self.release, site.units, "release")?;
-        let stiffness = self.stiffness.si(site.units);
-        if !(stiffness >= 0.0 && stiffness.is_finite()) {
-            let found = format!("is {stiffness} N/m; it must be 0 or more");
-            return Err(BuildError::value("stiffness", found));
-        }
+        let stiffness = non_negative(self.stiffness.si(site.units), "stiffness", "N/m")?;
         let start = |v: u32| {
             let holder = site.world.body_of(v).unwrap_or(body);
             holder.start[(v - holder.first) as usize]
@@ -137,8 +133,8 @@ impl Energy for Tie {
             Some(given) => given.clone().map(|l| l.si(site.units)).each(pairs.len(), "length")?,
             None => pairs.iter().map(|&[i, j]| start(i).distance(start(j))).collect(),
         };
-        if let Some(l) = length.iter().find(|l| !(**l >= 0.0)) {
-            return Err(BuildError::value("length", format!("is {l} m; it can't be negative")));
+        for &l in &length {
+            non_negative(l, "length", "m")?;
         }
         let shortening = self.shortening(&length, site)?;
         let threads =
