@@ -53,7 +53,7 @@ const MESHES: &[(&str, &str, &[&str])] = &[
     (
         "twice.obj",
         "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 0\nv -1 0 0\nf 1 2 3\nf 4 3 5\n",
-        &["4", "same"],
+        &["vertices 0 and 3", "same"],
     ),
     (
         "edge.obj",
@@ -118,6 +118,9 @@ fn command_lines_with_mistakes_are_refused() {
         (&["bench", "no-such.toml"], "no-such.toml"),
         (&["bench"], "SCENES"),
         (&["energies", "none"], "none"),
+        (&["new-energy", "Spring"], "lower-case"),
+        (&["new-energy", "hinge"], "already"),
+        (&["new-energy", "soft-net", "--root", &folder], "--root"),
     ];
     for (args, part) in cases {
         let said = gusset(args);

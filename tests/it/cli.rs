@@ -196,6 +196,66 @@ fn a_failing_step_keeps_what_was_before() {
     }
 }
 
+#[test]
+fn a_kind_of_ones_own_runs_in_a_scene() {
+    let bench = Bench::new();
+    let scene = bench.write("net.toml", NET);
+    let out = bench.text("out");
+    let json = gusset(&["run", &scene, "--out", &out, "--no-view", "--json"]).done().json();
+    assert_eq!(json["steps"], 50);
+    let steps = std::fs::read_to_string(bench.path("out/steps.jsonl")).unwrap();
+    assert!(steps.contains("\"spring of `net`\""), "its energy is in the certificates");
+    let misspelt = bench.write("bad.toml", &NET.replace("stiffness", "stifness"));
+    let said = gusset(&["run", &misspelt]);
+    assert_eq!(said.exit, Exit::BadInput);
+    assert!(said.messages.contains("did you mean `stiffness`"), "{}", said.messages);
+}
+
+const NET: &str = r#"
+dt = 0.01
+duration = 0.5
+
+[[body]]
+name = "net"
+shape = { kind = "grid", size = [1, 1], cells = [8, 8] }
+material = { area_density = 0.2 }
+fixed = "corners"
+
+[[energy]]
+kind = "spring"
+body = "net"
+stiffness = "50 N"
+"#;
+
+#[test]
+fn a_new_energy_is_a_copy_of_the_template() {
+    let bench = Bench::new();
+    let checkout = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let files = [
+        "energies/template/Cargo.toml",
+        "energies/template/src/lib.rs",
+        "energies/template/tests/spring.rs",
+        "tools/template/Cargo.toml",
+        "tools/template/src/main.rs",
+    ];
+    for file in files {
+        let to = bench.path(file);
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::copy(checkout.join(file), to).unwrap();
+    }
+    let said = gusset(&["new-energy", "soft-net", "--root", &bench.text("")]).done();
+    assert_eq!(said.out.lines().count(), files.len());
+    for line in said.out.lines() {
+        let text = std::fs::read_to_string(line).unwrap();
+        for left in ["template", "Spring", "\"spring\""] {
+            assert!(!text.contains(left), "{line} still has {left}:\n{text}");
+        }
+    }
+    let again = gusset(&["new-energy", "soft-net", "--root", &bench.text("")]);
+    assert_eq!(again.exit, Exit::BadInput);
+    assert!(again.messages.contains("exists already"), "{}", again.messages);
+}
+
 /// A pipe whose reader has gone.
 struct Closed;
 

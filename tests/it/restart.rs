@@ -10,7 +10,7 @@ fn wait_for_steps(run: &Path, steps: usize) {
     let begin = Instant::now();
     while std::fs::read_to_string(run.join("steps.jsonl")).map_or(0, |t| t.lines().count()) < steps
     {
-        assert!(begin.elapsed() < Duration::from_secs(120), "the run does not get on");
+        assert!(begin.elapsed() < Duration::from_mins(2), "the run does not get on");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -33,7 +33,10 @@ fn kill_9_and_resume_end_in_the_same_bits() {
         gusset(&["run", &scene, "--out", &killed, "--no-view", "--resume", "--json"]).done();
     let json = resumed.json();
     let from = json["resumed_from"].as_u64().unwrap();
-    assert!((12..40).contains(&from) && from % 6 == 0, "from the last checkpoint, not step {from}");
+    assert!(
+        (12..40).contains(&from) && from.is_multiple_of(6),
+        "from the last checkpoint, not step {from}"
+    );
     assert_eq!(json["steps"], 40);
     assert_same_bits(&bench.path("whole"), &bench.path("killed"));
 }

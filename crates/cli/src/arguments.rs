@@ -28,6 +28,8 @@ pub(crate) enum Command {
     Export(ExportArguments),
     /// Measure where the time of scenes goes, without writing anything.
     Bench(BenchArguments),
+    /// Begin an energy of your own in a checkout of Gusset: a crate and a tool that links it.
+    NewEnergy(NewEnergyArguments),
 }
 
 impl Command {
@@ -38,12 +40,13 @@ impl Command {
             Self::Check(a) => a.json,
             Self::Energies(a) => a.json,
             Self::Bench(a) => a.json,
-            Self::Schema(_) | Self::View(_) | Self::Export(_) => false,
+            Self::Schema(_) | Self::View(_) | Self::Export(_) | Self::NewEnergy(_) => false,
         }
     }
 }
 
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools, reason = "independent switches of a command line")]
 pub(crate) struct RunArguments {
     /// The scene file.
     pub(crate) scene: PathBuf,
@@ -232,6 +235,15 @@ pub(crate) struct BenchArguments {
     pub(crate) machine: Machine,
     #[command(flatten)]
     pub(crate) overrides: Overrides,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewEnergyArguments {
+    /// Name of the kind in scene files, like `bending-spring`.
+    pub(crate) name: String,
+    /// Where Gusset's source is.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) root: PathBuf,
 }
 
 #[cfg(test)]

@@ -140,7 +140,9 @@ fn measure(
 
 fn row(scene: String, vertices: usize, records: &[StepRecord]) -> Row {
     let mut times = Times::default();
-    records.iter().for_each(|r| times.add(&r.seconds));
+    for record in records {
+        times.add(&record.seconds);
+    }
     let newton_iterations: u64 =
         records.iter().map(|r| u64::from(r.iterations) + u64::from(r.wasted_iterations)).sum();
     let each = 1.0 / newton_iterations.max(1) as f64;
@@ -170,24 +172,7 @@ fn row(scene: String, vertices: usize, records: &[StepRecord]) -> Row {
 
 impl Row {
     fn text(&self) -> String {
-        let mut text = format!(
-            "{}: {} vertices, {}\n  \
-             step: median {:.2} ms, mean {:.2} ms, longest {:.2} ms\n  \
-             Newton iterations: median {:.0}, mean {:.1}, most {:.0}, {} in all, {} retried\n  \
-             Newton iteration: {:.3} ms =",
-            self.scene,
-            self.vertices,
-            count(self.steps, "step"),
-            self.step.median * 1e3,
-            self.step.mean * 1e3,
-            self.step.max * 1e3,
-            self.iterations.median,
-            self.iterations.mean,
-            self.iterations.max,
-            self.newton_iterations,
-            count(self.retries, "attempt"),
-            self.iteration_seconds * 1e3,
-        );
+        let (step, newton) = (self.step, self.iterations);
         let stages: Vec<String> = self
             .iteration_stages
             .iter()
@@ -195,14 +180,31 @@ impl Row {
                 format!("{} {:.3}", name.replace('_', " "), s.as_f64().unwrap_or(0.0) * 1e3)
             })
             .collect();
-        text += &format!(" {}", stages.join(" + "));
-        if let Some(peak) = self.peak_memory {
-            text += &format!("\n  peak memory: {}", bytes(peak));
-        }
-        if let Some(stopped) = &self.stopped {
-            text += &format!("\n  stopped early: {stopped}");
-        }
-        text
+        let mut lines = vec![
+            format!("{}: {} vertices, {}", self.scene, self.vertices, count(self.steps, "step")),
+            format!(
+                "  step: median {:.2} ms, mean {:.2} ms, longest {:.2} ms",
+                step.median * 1e3,
+                step.mean * 1e3,
+                step.max * 1e3
+            ),
+            format!(
+                "  Newton iterations: median {:.0}, mean {:.1}, most {:.0}, {} in all, {} retried",
+                newton.median,
+                newton.mean,
+                newton.max,
+                self.newton_iterations,
+                count(self.retries, "attempt")
+            ),
+            format!(
+                "  Newton iteration: {:.3} ms = {}",
+                self.iteration_seconds * 1e3,
+                stages.join(" + ")
+            ),
+        ];
+        lines.extend(self.peak_memory.map(|peak| format!("  peak memory: {}", bytes(peak))));
+        lines.extend(self.stopped.as_ref().map(|why| format!("  stopped early: {why}")));
+        lines.join("\n")
     }
 }
 

@@ -119,33 +119,29 @@ impl Report {
     }
 
     fn text(&self) -> String {
-        let mut text = String::new();
+        let mut lines = Vec::new();
         for frame in &self.intersections {
-            text += &format!("frame {} (t = {:.6} s):\n", frame.frame, frame.time);
-            for pair in &frame.pairs {
-                text += &format!("  {pair}\n");
-            }
+            lines.push(format!("frame {} (t = {:.6} s):", frame.frame, frame.time));
+            lines.extend(frame.pairs.iter().map(|pair| format!("  {pair}")));
         }
         let hidden = self.intersecting_frames.saturating_sub(self.intersections.len());
         if hidden > 0 {
-            text += &format!("and {} more\n", count(hidden as u64, "frame"));
+            lines.push(format!("and {} more", count(hidden as u64, "frame")));
         }
-        if let Some(refused) = &self.refused {
-            text += &format!("{refused}\n");
-        }
+        lines.extend(self.refused.clone());
         let frames = count(self.frames as u64, "frame");
-        text += &match self.intersecting_frames {
+        lines.push(match self.intersecting_frames {
             0 => format!("{frames}, nothing intersects"),
             n => format!("{frames}, {n} with intersections"),
-        };
+        });
         if let (Some(gap), Some(pair)) = (self.min_gap, &self.min_gap_pair) {
             let when = match (self.frames, self.min_gap_frame, self.min_gap_time) {
                 (2.., Some(frame), Some(time)) => format!(", frame {frame} (t = {time:.6} s)"),
                 _ => String::new(),
             };
-            text += &format!("\nsmallest distance: {} between {pair}{when}", metres(gap));
+            lines.push(format!("smallest distance: {} between {pair}{when}", metres(gap)));
         }
-        text
+        lines.join("\n")
     }
 }
 

@@ -191,14 +191,13 @@ impl Key {
         object
     }
 
-    fn describe(&self, indent: usize, text: &mut String) {
+    fn describe(&self, indent: usize, lines: &mut Vec<String>) {
         let margin = " ".repeat(indent);
-        *text += &format!("\n{margin}{}", self.head());
-        for line in wrap(&self.about, WIDTH.saturating_sub(indent + 4)) {
-            *text += &format!("\n{margin}    {line}");
-        }
+        lines.push(format!("{margin}{}", self.head()));
+        let about = wrap(&self.about, WIDTH.saturating_sub(indent + 4));
+        lines.extend(about.iter().map(|line| format!("{margin}    {line}")));
         for key in &self.inner {
-            key.describe(indent + 4, text);
+            key.describe(indent + 4, lines);
         }
     }
 }
@@ -214,25 +213,28 @@ fn object(kind: &Kind) -> Value {
 
 /// A kind and its keys, a line each.
 fn outline(kind: &Kind) -> String {
-    let mut text = format!("{} ({})\n  {}", kind.name, kind.package, kind.about);
-    for key in keys(kind) {
-        text += &format!("\n    {}", key.head());
-    }
-    text
+    let mut lines = vec![format!("{} ({})", kind.name, kind.package), format!("  {}", kind.about)];
+    lines.extend(keys(kind).iter().map(|key| format!("    {}", key.head())));
+    lines.join("\n")
 }
 
 /// All about a kind.
 fn describe(kind: &Kind) -> String {
-    let mut text = format!("{}: {}\npackage: {}\n", kind.name, kind.about, kind.package);
-    text += &format!("\n[[energy]]\nkind = \"{}\"", kind.name);
+    let mut lines = vec![
+        format!("{}: {}", kind.name, kind.about),
+        format!("package: {}", kind.package),
+        String::new(),
+        "[[energy]]".to_owned(),
+        format!("kind = \"{}\"", kind.name),
+    ];
     let keys = keys(kind);
     for key in &keys {
-        key.describe(0, &mut text);
+        key.describe(0, &mut lines);
     }
     if keys.is_empty() {
-        text += "\n(no keys of its own)";
+        lines.push("(no keys of its own)".to_owned());
     }
-    text
+    lines.join("\n")
 }
 
 fn wrap(text: &str, width: usize) -> Vec<String> {

@@ -36,13 +36,18 @@ pub(crate) struct Failure {
     /// The message as a terminal shows it, where that differs; begins with its own "error".
     pub(crate) shown: Option<String>,
     /// More for `--json`, beside `error`.
-    pub(crate) details: Map<String, Value>,
+    pub(crate) details: Box<Map<String, Value>>,
 }
 
 impl Failure {
     /// The run or a check failed.
     pub(crate) fn failed(message: impl fmt::Display) -> Self {
-        Self { exit: Exit::Failed, message: message.to_string(), shown: None, details: Map::new() }
+        Self {
+            exit: Exit::Failed,
+            message: message.to_string(),
+            shown: None,
+            details: Box::default(),
+        }
     }
 
     /// The input is bad.
@@ -51,7 +56,7 @@ impl Failure {
             exit: Exit::BadInput,
             message: message.to_string(),
             shown: None,
-            details: Map::new(),
+            details: Box::default(),
         }
     }
 
@@ -65,7 +70,7 @@ impl Failure {
     pub(crate) fn object(&self) -> Value {
         let mut object = Map::new();
         object.insert("error".to_owned(), self.message.as_str().into());
-        object.extend(self.details.clone());
+        object.extend((*self.details).clone());
         Value::Object(object)
     }
 }

@@ -23,6 +23,7 @@ mod failure;
 mod gaps;
 mod load;
 mod memory;
+mod new_energy;
 mod run;
 mod schema;
 mod view;
@@ -110,6 +111,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Outcome {
         Command::Schema(arguments) => schema::command(arguments, console),
         Command::View(arguments) => view::command(arguments, console),
         Command::Export(arguments) => export::command(arguments, console),
+        Command::NewEnergy(arguments) => new_energy::command(arguments, console),
         Command::Bench(arguments) => bench::command(arguments, console),
     }
 }

@@ -236,7 +236,7 @@ fn start_refused(error: gusset_solve::StartError, scene: &Path) -> Failure {
 
 fn step_failed(error: StepError, world: &World) -> Failure {
     let (step, time, retries) = (error.step, error.time, error.retries);
-    let worst = error.worst.as_ref().map(|w| w.to_string());
+    let worst = error.worst.as_ref().map(ToString::to_string);
     let bodies: Vec<&str> = world.bodies.iter().map(|b| b.name.as_str()).collect();
     Failure::from(error)
         .with("failed_step", step)
@@ -248,10 +248,8 @@ fn step_failed(error: StepError, world: &World) -> Failure {
 
 /// What to type to go on.
 fn resume_command(arguments: &RunArguments, out: &Path) -> String {
-    let mut text =
-        format!("gusset run {} --out {} --resume", arguments.scene.display(), out.display());
-    for set in &arguments.overrides.set {
-        text += &format!(" --set '{set}'");
-    }
-    text
+    let scene = arguments.scene.display();
+    let mut words = vec![format!("gusset run {scene} --out {} --resume", out.display())];
+    words.extend(arguments.overrides.set.iter().map(|set| format!("--set '{set}'")));
+    words.join(" ")
 }

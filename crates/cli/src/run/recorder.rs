@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A checkpoint is written at least this often, however long steps take.
-const CHECKPOINT_AGE: Duration = Duration::from_secs(60);
+const CHECKPOINT_AGE: Duration = Duration::from_mins(1);
 
 /// What the scene says about its run folder.
 pub(super) struct Plan<'a> {

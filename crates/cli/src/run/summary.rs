@@ -112,40 +112,38 @@ pub(super) struct Seconds {
 impl Summary {
     /// For people.
     pub(super) fn text(&self) -> String {
+        let seconds = &self.seconds.stages;
         let gap = match (&self.smallest_gap, &self.smallest_gap_pair, self.smallest_gap_time) {
             (Some(gap), Some(pair), Some(time)) => {
                 format!("{} between {pair} at t = {time:.4} s", metres(*gap))
             }
             _ => "nothing came closer than dhat".to_owned(),
         };
-        let per_step = self.seconds.stages.total / self.steps.max(1) as f64;
-        let mut text = format!(
-            "{}, {}, {} simulated in {} ({} a step)\n\
-             {} ({} at most in a step), {}\n\
-             smallest gap: {gap}\n\
-             time: {}\n",
-            count(self.steps, "step"),
-            count(self.frames, "frame"),
-            format_args!("{:.4} s", self.time),
-            duration(self.seconds.stages.total),
-            duration_of_step(per_step),
-            count(self.iterations, "Newton iteration"),
-            self.most_iterations,
-            if self.retries == 1 {
-                "1 retry".to_owned()
-            } else {
-                format!("{} retries", self.retries)
-            },
-            shares(&self.seconds.stages),
-        );
-        if let Some(peak) = self.peak_memory {
-            text += &format!("peak memory: {}\n", bytes(peak));
-        }
-        text += &format!("run folder: {}", self.out.display());
-        if let Some(view) = &self.view {
-            text += &format!("\nview: {}", view.display());
-        }
-        text
+        let retries = match self.retries {
+            1 => "1 retry".to_owned(),
+            n => format!("{n} retries"),
+        };
+        let mut lines = vec![
+            format!(
+                "{}, {}, {:.4} s simulated in {} ({} a step)",
+                count(self.steps, "step"),
+                count(self.frames, "frame"),
+                self.time,
+                duration(seconds.total),
+                duration_of_step(seconds.total / self.steps.max(1) as f64)
+            ),
+            format!(
+                "{} ({} at most in a step), {retries}",
+                count(self.iterations, "Newton iteration"),
+                self.most_iterations
+            ),
+            format!("smallest gap: {gap}"),
+            format!("time: {}", shares(seconds)),
+        ];
+        lines.extend(self.peak_memory.map(|peak| format!("peak memory: {}", bytes(peak))));
+        lines.push(format!("run folder: {}", self.out.display()));
+        lines.extend(self.view.as_ref().map(|view| format!("view: {}", view.display())));
+        lines.join("\n")
     }
 }
 
