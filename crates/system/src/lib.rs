@@ -8,6 +8,7 @@ mod assembly;
 mod backend;
 mod cholesky;
 mod dense;
+mod dissection;
 mod pattern;
 mod pcg;
 mod solver;

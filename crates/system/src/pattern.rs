@@ -31,6 +31,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// Position of entry (r, c) among all values; `r >= c` on the diagonal.
+    pub(crate) fn value(self, r: usize, c: usize) -> usize {
+        self.base + [0, 3 * self.blocks, 6 * self.blocks - 1][c] + 3 * self.slot + r - c
+    }
+
     /// Adds a block given row-major to the column's values (`values[0]` is the column's first value).
     #[inline(always)]
     pub(crate) fn add(self, values: &mut [f64], block: &[f64; 9]) {

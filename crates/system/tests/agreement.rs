@@ -204,3 +204,58 @@ fn an_indefinite_system_is_an_error() {
         assert!(error.to_string().contains("not positive definite"), "{method:?}: {error}");
     }
 }
+
+/// Large enough that the pattern is dissected; two sheets that don't touch, or are tied along a line.
+#[test]
+fn dissected_factors_solve_as_well_as_whole_ones() {
+    const SIDE: usize = 36;
+    let count = 2 * SIDE * SIDE;
+    let vertex = |sheet: usize, i: usize, j: usize| (sheet * SIDE * SIDE + i * SIDE + j) as u32;
+    let mut random = Random::new(9);
+    let x: Vec<DVec3> = (0..count).map(|_| DVec3::from(random.vector(1.0).to_array())).collect();
+    let zero = vec![DVec3::ZERO; count];
+    let at = StepState { x: &x, x_start: &zero, v_start: &zero, dt: 0.01 };
+    for tied in [false, true] {
+        let mut edges = Vec::new();
+        for (sheet, i, j) in
+            (0..2).flat_map(|s| (0..SIDE).flat_map(move |i| (0..SIDE).map(move |j| (s, i, j))))
+        {
+            if i + 1 < SIDE {
+                edges.push([vertex(sheet, i, j), vertex(sheet, i + 1, j)]);
+            }
+            if j + 1 < SIDE {
+                edges.push([vertex(sheet, i, j), vertex(sheet, i, j + 1)]);
+            }
+            if tied && sheet == 0 && j == 3 {
+                edges.push([vertex(0, i, j), vertex(1, j, i)]);
+            }
+        }
+        let masses = (0..count as u32).map(|v| ([v], One { mass: 1e-3 }));
+        let springs = edges.iter().map(|e| (*e, Constants { rest: 0.5, stiffness: 2e4 }));
+        let terms: Vec<Box<dyn Term>> = vec![
+            Box::new(Batch::<Mass, 1>::new("mass", "mass".into(), masses)),
+            Box::new(Batch::<Spring, 2>::new("spring", "springs".into(), springs)),
+        ];
+        let fixed: Vec<bool> = (0..count).map(|v| v % 101 == 0).collect();
+        let mut system = System::new(&fixed, &terms);
+        system.assemble(&terms, &at, Want::Hessian, Vec::new).unwrap();
+        let solve = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut dx = Vec::new();
+                let mut solver = LinearSolver::new(Method::Cholesky);
+                let solution = solver.solve(&system, &mut dx).unwrap();
+                (dx, solution.residual)
+            })
+        };
+        let (dx, residual) = solve(1);
+        assert!(residual < 1e-11, "tied {tied}: residual {residual:e}");
+        assert!(solve(2).0 == dx, "tied {tied}: the bits depend on the number of threads");
+        let pcg = Method::Pcg { tolerance: 1e-12, max_iterations: 5000 };
+        let mut other = Vec::new();
+        LinearSolver::new(pcg).solve(&system, &mut other).unwrap();
+        let largest = dx.iter().fold(0.0_f64, |a, d| a.max(d.abs()));
+        let worst = dx.iter().zip(&other).fold(0.0_f64, |a, (x, y)| a.max((x - y).abs()));
+        assert!(worst < 1e-7 * largest, "tied {tied}: off by {worst:e} of {largest:e}");
+    }
+}
