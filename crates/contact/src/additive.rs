@@ -63,7 +63,7 @@ pub(crate) fn advance(
 }
 
 /// The fraction of the step that a pair may take, in [0, 1]: it keeps at least about `(1 - slack)^2` of its gap above
-/// `offset` [m] all along. 0 only where the pair touches at the start.
+/// `offset` (m) all along. 0 only where the pair touches at the start.
 fn alone(kind: RowKind, x: [DVec3; 4], dx: [DVec3; 4], offset: f64, rule: &StepRule) -> f64 {
     let start = match kind {
         RowKind::EdgeEdge => edge_edge(x[0], x[1], x[2], x[3]),
@@ -76,7 +76,7 @@ fn alone(kind: RowKind, x: [DVec3; 4], dx: [DVec3; 4], offset: f64, rule: &StepR
     advance(kind, &x, &dx.map(|d| d - dx[0]), offset, start, 1.0, &rule).min(1.0)
 }
 
-/// Additive CCD of a vertex and a triangle: vertices `(v, a, b, c)`, their displacements, and the distance `offset` [m] that
+/// Additive CCD of a vertex and a triangle: vertices `(v, a, b, c)`, their displacements, and the distance `offset` (m) that
 /// counts as touching. A point and an edge are a triangle with two equal corners. Gives the fraction of the step that keeps
 /// the pair apart; 0 only where it touches at the start.
 pub fn vertex_triangle_accd(x: [DVec3; 4], dx: [DVec3; 4], offset: f64, rule: &StepRule) -> f64 {

@@ -41,7 +41,7 @@ impl Box32 {
         out
     }
 
-    /// Grown by a distance [m] on every side, rounded up.
+    /// Grown by a distance (m) on every side, rounded up.
     #[inline]
     pub(crate) fn grown(&self, by: f64) -> Self {
         let by = (by * (1.0 + 4.0 * f64::from(f32::EPSILON))) as f32;
@@ -251,7 +251,7 @@ impl Bvh {
         }
     }
 
-    /// Calls `visit` with the primitives above number `after` whose box comes within `reach` [m] of `near`, and more that
+    /// Calls `visit` with the primitives above number `after` whose box comes within `reach` (m) of `near`, and more that
     /// don't. Each call gives the reach for the rest of the search.
     pub(crate) fn nearest(
         &self,

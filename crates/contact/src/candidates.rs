@@ -42,7 +42,7 @@ pub struct Candidates {
     pub sphere_sphere: Vec<[u32; 2]>,
     /// `[index into particles, slab]`.
     pub particle_slab: Vec<[u32; 2]>,
-    /// World vertex and offset [m] of every particle that slabs act on, by vertex.
+    /// World vertex and offset (m) of every particle that slabs act on, by vertex.
     pub(crate) particles: Vec<(u32, f64)>,
     boxes: VertexBoxes,
     triangles: Trees,
@@ -82,7 +82,7 @@ impl Candidates {
         self.len() == 0
     }
 
-    /// The activation distance [m] that the last query was made for.
+    /// The activation distance (m) that the last query was made for.
     pub fn dhat(&self) -> f64 {
         self.dhat
     }
@@ -94,7 +94,7 @@ impl Candidates {
     }
 
     /// Finds all pairs that can come within `dhat` plus their offset while every vertex stays in its box: the hull of `x`
-    /// and `x_end`, grown by `skin` [m]. After an error there are no candidates and nothing is covered.
+    /// and `x_end`, grown by `skin` (m). After an error there are no candidates and nothing is covered.
     pub fn query(
         &mut self,
         mesh: &CollisionMesh,

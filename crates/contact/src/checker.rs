@@ -6,7 +6,7 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use crate::intersect::{boxes_meet, fans_intersect, fold_is_flat, triangles_intersect};
+use crate::intersect::Plane;
 use crate::{CollisionMesh, Pair, PairKind};
 
 /// How pairs are found; the answer is the same.
@@ -78,7 +78,11 @@ pub fn intersections(
     let mut pairs: Vec<Pair> = match check.search {
         Search::BruteForce => {
             let count = items.boxes.len() as u32;
-            let row = |i: u32| (i + 1..count).filter_map(|j| test(i, j)).collect::<Vec<_>>();
+            let row = |i: u32| {
+                let b = &items.boxes[i as usize];
+                let near = (i + 1..count).filter(|&j| b.meets(&items.boxes[j as usize]));
+                near.filter_map(|j| test(i, j)).collect::<Vec<_>>()
+            };
             let rows: Vec<Vec<Pair>> =
                 (0..count).into_par_iter().filter(|&i| finite(i)).map(row).collect();
             rows.concat()
@@ -103,6 +107,10 @@ impl Bounds {
     fn is_finite(&self) -> bool {
         self.low.is_finite() && self.high.is_finite()
     }
+
+    fn meets(&self, other: &Self) -> bool {
+        self.low.cmple(other.high).all() && other.low.cmple(self.high).all()
+    }
 }
 
 /// All triangles, then all spheres.
@@ -110,6 +118,7 @@ struct Items<'a> {
     mesh: &'a CollisionMesh,
     x: &'a [DVec3],
     boxes: Vec<Bounds>,
+    planes: Vec<Plane>,
     movable: Vec<bool>,
 }
 
@@ -127,12 +136,14 @@ impl<'a> Items<'a> {
             let reach = sphere.radius + 1e-15 * (sphere.radius + centre.abs().max_element());
             Bounds { low: centre - reach, high: centre + reach }
         });
+        let planes = mesh.triangles.iter().map(|t| Plane::of(t.map(|v| x[v as usize])));
         let movable = (0..mesh.triangles.len()).map(|i| mesh.triangle_movable(i));
         let sphere_movable = mesh.spheres.iter().map(|s| mesh.movable[s.vertex as usize]);
         Self {
             mesh,
             x,
             boxes: triangles.chain(spheres).collect(),
+            planes: planes.collect(),
             movable: movable.chain(sphere_movable).collect(),
         }
     }
@@ -172,24 +183,19 @@ impl<'a> Items<'a> {
 
     fn triangles_meet(&self, i: usize, j: usize) -> bool {
         let (s, t) = (self.mesh.triangles[i], self.mesh.triangles[j]);
-        let at = |v: u32| self.x[v as usize];
+        let (plane_s, plane_t) = (&self.planes[i], &self.planes[j]);
         let shared = s.map(|v| t.contains(&v));
         match shared.iter().filter(|&&is| is).count() {
-            0 => {
-                let (a, b) = (s.map(at), t.map(at));
-                boxes_meet(&a, &b) && triangles_intersect(a, b)
-            }
+            0 => plane_s.meets(plane_t),
             1 => {
-                // Turn both so that the shared corner comes first.
                 let k = shared.iter().position(|&is| is).unwrap_or(0);
                 let l = t.iter().position(|&v| v == s[k]).unwrap_or(0);
-                let rest = |t: [u32; 3], k: usize| [at(t[(k + 1) % 3]), at(t[(k + 2) % 3])];
-                fans_intersect(at(s[k]), rest(s, k), rest(t, l))
+                plane_s.meets_beyond(k, plane_t, l)
             }
             2 => {
                 let k = shared.iter().position(|&is| !is).unwrap_or(0);
                 let l = t.iter().position(|v| !s.contains(v)).unwrap_or(0);
-                fold_is_flat([at(s[(k + 1) % 3]), at(s[(k + 2) % 3])], at(s[k]), at(t[l]))
+                plane_s.folded_flat(k, plane_t, l)
             }
             _ => true,
         }
@@ -264,6 +270,7 @@ fn sweep(boxes: &[Bounds], test: impl Fn(u32, u32) -> Option<Pair> + Sync) -> Ve
             across: [b.low[across], b.high[across]],
             third: [b.low[third], b.high[third]],
             number: i,
+            begins: strip(b.low[across]) as u32,
         };
         for strip in &mut strips[strip(b.low[across])..=strip(b.high[across])] {
             strip.push(item);
@@ -282,7 +289,7 @@ fn sweep(boxes: &[Bounds], test: impl Fn(u32, u32) -> Option<Pair> + Sync) -> Ve
                     let meet = |a: [f64; 2], b: [f64; 2]| a[0] <= b[1] && b[0] <= a[1];
                     if meet(a.across, b.across)
                         && meet(a.third, b.third)
-                        && strip(a.across[0].max(b.across[0])) == s
+                        && a.begins.max(b.begins) as usize == s
                     {
                         found.extend(test(a.number.min(b.number), a.number.max(b.number)));
                     }
@@ -301,4 +308,6 @@ struct Item {
     across: [f64; 2],
     third: [f64; 2],
     number: u32,
+    /// The first strip that it is in.
+    begins: u32,
 }

@@ -19,12 +19,12 @@ const PARALLEL: f64 = 1e-28;
 pub struct Closest {
     /// Weights of the four vertices, which sum to 0: `r = sum w_i x_i`.
     pub weights: [f64; 4],
-    /// From the closest point of the second primitive to that of the first [m].
+    /// From the closest point of the second primitive to that of the first (m).
     pub r: DVec3,
 }
 
 impl Closest {
-    /// Distance of the two primitives [m].
+    /// Distance of the two primitives (m).
     #[inline]
     pub fn distance(&self) -> f64 {
         self.r.length()
@@ -77,7 +77,7 @@ pub fn point_triangle(p: DVec3, a: DVec3, b: DVec3, c: DVec3) -> Closest {
 }
 
 /// [`point_triangle`], or `None` where the distance from the plane alone already exceeds the square root of `limit2`.
-#[inline]
+#[inline(always)]
 pub fn point_triangle_within(
     p: DVec3,
     a: DVec3,
@@ -158,7 +158,7 @@ pub fn edge_edge(a0: DVec3, a1: DVec3, b0: DVec3, b1: DVec3) -> Closest {
 }
 
 /// [`edge_edge`], or `None` where the distance of the two lines alone already exceeds the square root of `limit2`.
-#[inline]
+#[inline(always)]
 pub fn edge_edge_within(
     a0: DVec3,
     a1: DVec3,

@@ -9,7 +9,7 @@ use crate::{Pair, PairKind};
 pub struct Sphere {
     /// World index of its centre.
     pub vertex: u32,
-    /// Radius [m].
+    /// Radius (m).
     pub radius: f64,
 }
 
@@ -42,7 +42,7 @@ pub struct CollisionMesh {
     pub points: Vec<u32>,
     /// Slabs.
     pub slabs: Vec<SlabShape>,
-    /// Distance of two film or obstacle surfaces that counts as touching [m].
+    /// Distance of two film or obstacle surfaces that counts as touching (m).
     pub min_gap: f64,
     /// Pairs that are never candidates.
     pub excluded: Excluded,
@@ -67,7 +67,7 @@ impl CollisionMesh {
         Self { movable, min_gap, ..Self::default() }
     }
 
-    /// The collision mesh of all bodies. `min_gap` [m] is the distance that counts as touching.
+    /// The collision mesh of all bodies. `min_gap` (m) is the distance that counts as touching.
     pub fn from_world(world: &World, min_gap: f64) -> Self {
         let movable = world
             .bodies
@@ -111,7 +111,7 @@ impl CollisionMesh {
         self.triangles.extend(triangles.iter().map(|t| t.map(|v| v + first)));
     }
 
-    /// Adds spheres around the world vertices `first..`, one for each radius [m].
+    /// Adds spheres around the world vertices `first..`, one for each radius (m).
     pub fn add_spheres(&mut self, name: &str, first: u32, radius: &[f64]) {
         self.begin(name, Some(first));
         let spheres = (first..).zip(radius).map(|(vertex, &radius)| Sphere { vertex, radius });
@@ -141,14 +141,14 @@ impl CollisionMesh {
         });
     }
 
-    /// Every particle that slabs act on, with the distance that counts as touching [m]: surface vertices, spheres, points.
+    /// Every particle that slabs act on, with the distance that counts as touching (m): surface vertices, spheres, points.
     pub fn slab_particles(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
         let surface = self.vertices.iter().chain(&self.points).map(|&v| (v, self.min_gap));
         let spheres = self.spheres.iter().map(|s| (s.vertex, self.sphere_offset(s)));
         surface.chain(spheres)
     }
 
-    /// Distance from a sphere's centre to a surface that counts as touching: `R + min_gap/2` [m].
+    /// Distance from a sphere's centre to a surface that counts as touching: `R + min_gap/2` (m).
     #[inline]
     pub fn sphere_offset(&self, sphere: &Sphere) -> f64 {
         sphere.radius + 0.5 * self.min_gap

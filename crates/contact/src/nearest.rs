@@ -156,11 +156,11 @@ fn unordered(bits: u64) -> f64 {
 pub struct PairsBelow {
     /// All of them, as [`CollisionMesh::excluded`] takes them.
     pub pairs: Excluded,
-    /// The smallest distance [m] (no offset subtracted) among them and a pair that has it.
+    /// The smallest distance (m) (no offset subtracted) among them and a pair that has it.
     pub smallest: Option<PairGap>,
 }
 
-/// Lists the vertex-triangle and edge-edge pairs whose distance at `rest` is below `offset` [m]. A mesh whose elements are
+/// Lists the vertex-triangle and edge-edge pairs whose distance at `rest` is below `offset` (m). A mesh whose elements are
 /// smaller than the contact offset has such pairs in its rest shape; they would be infeasible, or push, from the start.
 /// What is excluded already is listed too.
 pub fn pairs_below(

@@ -11,10 +11,13 @@ use crate::{Candidates, CollisionMesh, Pair, PairKind};
 /// Pairs evaluated by one task; fixed, so that nothing depends on the number of threads.
 pub(crate) const CHUNK: usize = 2048;
 
-/// A pair and its gap [m].
+/// Chunks whose rows are held at one time.
+const BATCH: usize = 32;
+
+/// A pair and its gap (m).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairGap {
-    /// Distance minus offset [m].
+    /// Distance minus offset (m).
     pub gap: f64,
     /// The pair.
     pub pair: Pair,
@@ -36,7 +39,7 @@ impl PairGap {
     }
 }
 
-/// World vertices, offset [m] and kind of a mesh pair.
+/// World vertices, offset (m) and kind of a mesh pair.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stencil {
     pub(crate) vertices: [u32; 4],
@@ -113,7 +116,7 @@ impl Candidates {
         ]
     }
 
-    /// Writes all rows with a gap below `dhat` [m] at `x` into `out`, by kind, then by primitives, and returns the smallest
+    /// Writes all rows with a gap below `dhat` (m) at `x` into `out`, by kind, then by primitives, and returns the smallest
     /// gap among the mesh rows. A smallest gap that is not above 0 means that `x` is infeasible; such rows are listed too,
     /// with a zero normal where the distance is 0. Candidates have to cover `x` for this `dhat`; then the rows depend on
     /// `x` alone.
@@ -127,19 +130,12 @@ impl Candidates {
         debug_assert!(dhat <= self.dhat(), "candidates were made for a smaller dhat");
         out.rows.clear();
         out.slabs.clear();
-        for (kind, list) in self.lists() {
-            let active = |pair: &[u32; 2]| active_row(mesh, x, dhat, kind, *pair);
-            if list.len() <= CHUNK {
-                out.rows.extend(list.iter().filter_map(active));
-            } else {
-                let chunks: Vec<Vec<Row>> =
-                    list.par_chunks(CHUNK).map(|c| c.iter().filter_map(active).collect()).collect();
-                out.rows.reserve(chunks.iter().map(Vec::len).sum());
-                for chunk in chunks {
-                    out.rows.extend_from_slice(&chunk);
-                }
-            }
-        }
+        // A constant kind lets the compiler make one loop for each.
+        let rows = &mut out.rows;
+        append_rows(mesh, x, dhat, &self.vertex_triangle, rows, RowKind::VertexTriangle);
+        append_rows(mesh, x, dhat, &self.edge_edge, rows, RowKind::EdgeEdge);
+        append_rows(mesh, x, dhat, &self.sphere_triangle, rows, RowKind::SphereTriangle);
+        append_rows(mesh, x, dhat, &self.sphere_sphere, rows, RowKind::SphereSphere);
         for &[particle, slab] in &self.particle_slab {
             let row = self.slab_row(mesh, x, particle, slab);
             if !(row.gap >= dhat) {
@@ -192,6 +188,40 @@ impl Candidates {
         let (normal, plane) = nearest_face(&mesh.slabs[slab as usize], x[vertex as usize]);
         let gap = normal.dot(x[vertex as usize]) - plane - offset;
         SlabRow { vertex, normal, plane, offset, gap, slab }
+    }
+}
+
+/// Appends the active rows of one list, in its order.
+#[inline(always)]
+fn append_rows(
+    mesh: &CollisionMesh,
+    x: &[DVec3],
+    dhat: f64,
+    list: &[[u32; 2]],
+    out: &mut Vec<Row>,
+    kind: RowKind,
+) {
+    let append = |pairs: &[[u32; 2]], out: &mut Vec<Row>| {
+        for &pair in pairs {
+            if let Some(row) = active_row(mesh, x, dhat, kind, pair) {
+                out.push(row);
+            }
+        }
+    };
+    // A batch of chunks at a time, so that what they hold meanwhile stays small and is used again.
+    let mut chunks = vec![Vec::new(); if list.len() > CHUNK { BATCH } else { 0 }];
+    for batch in list.chunks(BATCH * CHUNK) {
+        if batch.len() <= CHUNK {
+            append(batch, out);
+            continue;
+        }
+        batch.par_chunks(CHUNK).zip(&mut chunks).for_each(|(pairs, rows)| {
+            rows.clear();
+            append(pairs, rows);
+        });
+        for rows in &chunks[..batch.len().div_ceil(CHUNK)] {
+            out.extend_from_slice(rows);
+        }
     }
 }
 

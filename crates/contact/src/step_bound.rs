@@ -72,26 +72,16 @@ pub fn step_bound(
 ) -> StepBound {
     // Shared only to skip pairs that can't be the first: a bound that arrives late costs time, never changes the result.
     let shared = AtomicU64::new(1f64.to_bits());
-    let mut first: Option<(f64, Pair)> = None;
-    for (kind, list) in candidates.lists() {
-        let of_chunk = |chunk: &[[u32; 2]]| {
-            let mut first: Option<(f64, Pair)> = None;
-            for &primitives in chunk {
-                // Non-negative floats compare like their bits.
-                let best = f64::from_bits(shared.load(Ordering::Relaxed));
-                let stencil = mesh.stencil(kind, primitives);
-                let fraction = mesh_fraction(&stencil, x, dx, best, rule);
-                if fraction <= best {
-                    shared.fetch_min(fraction.to_bits(), Ordering::Relaxed);
-                    first =
-                        Some(earlier(first, (fraction, Pair { kind: kind.into(), primitives })));
-                }
-            }
-            first
-        };
-        let chunks: Vec<Option<(f64, Pair)>> = list.par_chunks(CHUNK).map(of_chunk).collect();
-        first = chunks.into_iter().flatten().fold(first, |a, b| Some(earlier(a, b)));
-    }
+    // A constant kind lets the compiler make one loop for each.
+    let mut first = [
+        first_of(mesh, &candidates.vertex_triangle, x, dx, rule, &shared, RowKind::VertexTriangle),
+        first_of(mesh, &candidates.edge_edge, x, dx, rule, &shared, RowKind::EdgeEdge),
+        first_of(mesh, &candidates.sphere_triangle, x, dx, rule, &shared, RowKind::SphereTriangle),
+        first_of(mesh, &candidates.sphere_sphere, x, dx, rule, &shared, RowKind::SphereSphere),
+    ]
+    .into_iter()
+    .flatten()
+    .fold(None, |a, b| Some(earlier(a, b)));
     if rule.slabs {
         for &[particle, slab] in &candidates.particle_slab {
             let row = candidates.slab_row(mesh, x, particle, slab);
@@ -113,6 +103,35 @@ pub fn step_bound(
         },
         None => StepBound { alpha: 1.0, limiting: None },
     }
+}
+
+/// The pair of one list that is to stop first, if any is.
+#[inline(always)]
+fn first_of(
+    mesh: &CollisionMesh,
+    list: &[[u32; 2]],
+    x: &[DVec3],
+    dx: &[DVec3],
+    rule: &StepRule,
+    shared: &AtomicU64,
+    kind: RowKind,
+) -> Option<(f64, Pair)> {
+    let of_chunk = |chunk: &[[u32; 2]]| {
+        let mut first: Option<(f64, Pair)> = None;
+        for &primitives in chunk {
+            // Non-negative floats compare like their bits.
+            let best = f64::from_bits(shared.load(Ordering::Relaxed));
+            let stencil = mesh.stencil(kind, primitives);
+            let fraction = mesh_fraction(&stencil, x, dx, best, rule);
+            if fraction <= best {
+                shared.fetch_min(fraction.to_bits(), Ordering::Relaxed);
+                first = Some(earlier(first, (fraction, Pair { kind: kind.into(), primitives })));
+            }
+        }
+        first
+    };
+    let chunks: Vec<Option<(f64, Pair)>> = list.par_chunks(CHUNK).map(of_chunk).collect();
+    chunks.into_iter().flatten().fold(None, |a, b| Some(earlier(a, b)))
 }
 
 /// The lower fraction; of equal ones the smaller pair.

@@ -20,7 +20,7 @@ const ADDITIVE: StepRule = StepRule { method: StepMethod::Additive, ..RULE };
 fn bound(mesh: &CollisionMesh, x: &[DVec3], dx: &[DVec3], rule: &StepRule) -> StepBound {
     let end: Vec<DVec3> = x.iter().zip(dx).map(|(x, dx)| *x + *dx).collect();
     let mut candidates = Candidates::new(mesh);
-    candidates.query(mesh, x, &end, 0.0, 0.0, usize::MAX).unwrap();
+    candidates.query(mesh, x, &end, 0.0, 0.0, usize::MAX).expect("finite");
     step_bound(mesh, &candidates, x, dx, rule)
 }
 

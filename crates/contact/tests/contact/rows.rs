@@ -10,7 +10,7 @@ use crate::stack::{DHAT, stack, sweep};
 
 fn rows(mesh: &CollisionMesh, x: &[DVec3], dhat: f64) -> Contacts {
     let mut candidates = Candidates::new(mesh);
-    candidates.query(mesh, x, x, 0.0, dhat, usize::MAX).unwrap();
+    candidates.query(mesh, x, x, 0.0, dhat, usize::MAX).expect("finite");
     let mut contacts = Contacts::default();
     candidates.rows(mesh, x, dhat, &mut contacts);
     contacts
