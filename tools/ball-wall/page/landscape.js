@@ -150,7 +150,7 @@ function landscape(o, method, step, shown, range, ceiling) {
     + (method === "ipc" ? `<rect class="forbidden" x="${at(front)}" y="${top}" width="${at(Math.max(0, width - right - front))}" height="${height - bottom - top}"/>` : "")
     + `<path class="inertia" d="${polyline(inertia)}"/>`
     + `<path class="sum" d="${curve}"/>`
-    + (method === "ipc" ? text(front - 7, top + 14, "to infinity", `class="note" text-anchor="end"`) : "")
+    + (method === "ipc" ? text(front + 7, top + 14, "to infinity", `class="note"`) : "")
     + diamonds(minima(o, method, step.target).map(point))
     + hops(path(step, shown).map(point), done)
     + `<path class="target" d="M${at(x(step.target))} ${top + 20}V${height - bottom}"/>`;
@@ -229,7 +229,8 @@ function penaltyMagnifier(o, step, shown) {
   const point = (p) => [x(p), y(value(p))];
   const content = wallBand(x(o.wall), x(o.wall + o.thickness), "hatch-near")
     + `<path class="middle" d="M${at(x(o.wall + 0.5 * o.thickness))} ${top}V${height - bottom}"/>`
-    + text(x(o.wall + 0.5 * o.thickness), height - bottom - 8, "\u2190 pushed back | pushed out \u2192", `class="note" text-anchor="middle"`)
+    + text(x(o.wall + 0.24 * o.thickness), top + 14, "\u2190 pushed back", `class="note" text-anchor="middle"`)
+    + text(x(o.wall + 0.76 * o.thickness), top + 14, "pushed out \u2192", `class="note" text-anchor="middle"`)
     + `<path class="sum" d="${polyline(xs.map(point))}"/>`
     + diamonds(minima(o, "pen", step.target).filter(inside).map(point))
     + hops(path(step, shown).map(point), shown >= step.iterates.length);

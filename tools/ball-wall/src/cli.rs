@@ -136,7 +136,7 @@ impl Args {
         let article = Plan::article();
         let mut methods = Vec::new();
         if self.method != Methods::Barrier {
-            let mut stiffnesses: Vec<f64> = self.k.iter().map(Given::si).collect();
+            let mut stiffnesses: Vec<f64> = self.k.iter().copied().map(Given::si).collect();
             if stiffnesses.is_empty() {
                 // The article's table leaves out the third.
                 let count = if self.json { 3 } else { 2 };
@@ -173,7 +173,7 @@ impl Args {
         let plan = Plan {
             speeds: vec![self.v0.map_or(5.0, Given::si)],
             methods: vec![
-                Method::Penalty { stiffness: self.k.first().map_or(1e6, Given::si) },
+                Method::Penalty { stiffness: self.k.first().copied().map_or(1e6, Given::si) },
                 Method::Barrier {
                     stiffness: self.kappa.map_or(KAPPA, Given::si),
                     dhat: self.dhat.map_or(DHAT, Given::si),

@@ -18,13 +18,13 @@ pub enum Verdict {
 /// One step of a throw.
 #[derive(Clone, Debug)]
 pub struct FlightStep {
-    /// Where the step began [m].
+    /// Where the step began (m).
     pub start: f64,
-    /// Where the ball would go without a wall [m].
+    /// Where the ball would go without a wall (m).
     pub target: f64,
-    /// Where it went [m].
+    /// Where it went (m).
     pub x: f64,
-    /// Its speed then [m/s].
+    /// Its speed then (m/s).
     pub v: f64,
     /// The step certificate.
     pub record: StepRecord,
@@ -37,7 +37,7 @@ pub struct Flight {
     pub verdict: Verdict,
     /// Every step made; a throw ends with the step that leaves by the back face.
     pub steps: Vec<FlightStep>,
-    /// Furthest position [m]; a step that leaves by the back face does not count.
+    /// Furthest position (m); a step that leaves by the back face does not count.
     pub furthest: f64,
     /// Most Newton iterations of a step, the check that ends the loop included; same steps as for [`Self::furthest`].
     pub most_iterations: u32,

@@ -14,7 +14,7 @@ use toml::de::ValueDeserializer;
 
 use crate::throw::{Method, Throw, ThrowError};
 
-/// Newton ends on a smaller direction [m].
+/// Newton ends on a smaller direction (m).
 const TOLERANCE: f64 = 1e-10;
 /// Most Newton iterations of a step.
 const MAX_ITERATIONS: u32 = 59;

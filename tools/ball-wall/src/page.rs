@@ -14,21 +14,21 @@ const SCRIPTS: [&str; 4] = [
 /// What the page shows when it is opened; SI units.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Start {
-    /// Speed of the throw [m/s].
+    /// Speed of the throw (m/s).
     pub v0: f64,
-    /// Length of a step [s].
+    /// Length of a step (s).
     pub h: f64,
-    /// Penalty stiffness [N/m].
+    /// Penalty stiffness (N/m).
     pub k: f64,
-    /// Barrier stiffness [N/m].
+    /// Barrier stiffness (N/m).
     pub kappa: f64,
-    /// Distance at which the barrier sets in [m].
+    /// Distance at which the barrier sets in (m).
     pub dhat: f64,
-    /// Mass of the ball [kg].
+    /// Mass of the ball (kg).
     pub mass: f64,
-    /// Front face [m].
+    /// Front face (m).
     pub wall: f64,
-    /// Thickness of the wall [m].
+    /// Thickness of the wall (m).
     pub thickness: f64,
 }
 

@@ -2,13 +2,13 @@
 
 use crate::throw::{Method, Throw, ThrowError, Wall, steps_allowed};
 
-/// Penalty stiffnesses of the article [N/m].
+/// Penalty stiffnesses of the article (N/m).
 pub const STIFFNESSES: [f64; 3] = [1e4, 1e6, 1e8];
 
-/// Barrier stiffness of the article [N/m].
+/// Barrier stiffness of the article (N/m).
 pub const KAPPA: f64 = 1e4;
 
-/// Distance at which the article's barrier sets in [m].
+/// Distance at which the article's barrier sets in (m).
 pub const DHAT: f64 = 1e-3;
 
 /// The wall of the article.
@@ -17,13 +17,13 @@ pub const WALL: Wall = Wall { face: 0.503, thickness: 0.02 };
 /// Every combination of speeds, steps and methods.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// Speeds [m/s].
+    /// Speeds (m/s).
     pub speeds: Vec<f64>,
-    /// Lengths of a step [s].
+    /// Lengths of a step (s).
     pub dts: Vec<f64>,
     /// Methods.
     pub methods: Vec<Method>,
-    /// Mass of the ball [kg].
+    /// Mass of the ball (kg).
     pub mass: f64,
     /// The wall.
     pub wall: Wall,

@@ -20,29 +20,29 @@ pub enum Mode {
 pub struct Row {
     /// Method.
     pub mode: Mode,
-    /// Speed of the throw [m/s].
+    /// Speed of the throw (m/s).
     pub v0: f64,
-    /// Length of a step [s].
+    /// Length of a step (s).
     pub h_s: f64,
-    /// Penalty stiffness [N/m].
+    /// Penalty stiffness (N/m).
     pub k_pen: Option<f64>,
-    /// Barrier stiffness [N/m].
+    /// Barrier stiffness (N/m).
     pub kappa: Option<f64>,
-    /// Distance at which the barrier sets in [m].
+    /// Distance at which the barrier sets in (m).
     pub dhat: Option<f64>,
     /// Steps after which the ball counts as stopped.
     pub steps_allowed: u32,
     /// How it ended.
     pub result: Verdict,
-    /// Furthest position minus front face [m]; negative: a gap.
+    /// Furthest position minus front face (m); negative: a gap.
     pub xmax_minus_wall_m: f64,
     /// Most Newton iterations of a step.
     pub max_newton_iterations: u32,
     /// The first step, from 0, that took so many.
     pub impact_step_index: Option<u32>,
-    /// Position at the end [m].
+    /// Position at the end (m).
     pub x_final_m: f64,
-    /// Speed at the end [m/s].
+    /// Speed at the end (m/s).
     pub v_final_m_s: f64,
 }
 

@@ -7,7 +7,7 @@ use thiserror::Error;
 /// Most steps of a throw: what memory holds easily.
 const MAX_STEPS: u32 = 10_000_000;
 
-/// Time that a throw lasts when nobody says how many steps [s].
+/// Time that a throw lasts when nobody says how many steps (s).
 const DURATION: f64 = 0.8;
 
 /// How the wall resists.
@@ -15,14 +15,14 @@ const DURATION: f64 = 0.8;
 pub enum Method {
     /// `k p^2 / 2` for a ball that is `p` below the nearest face.
     Penalty {
-        /// k [N/m].
+        /// k (N/m).
         stiffness: f64,
     },
     /// `-kappa (d - dhat)^2 ln(d / dhat)` for a ball that is `d` in front of the wall.
     Barrier {
-        /// kappa [N/m].
+        /// kappa (N/m).
         stiffness: f64,
-        /// Distance at which the barrier sets in [m].
+        /// Distance at which the barrier sets in (m).
         dhat: f64,
     },
 }
@@ -30,9 +30,9 @@ pub enum Method {
 /// The wall, an infinite slab.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wall {
-    /// Where its front face is [m]; the ball starts at 0.
+    /// Where its front face is (m); the ball starts at 0.
     pub face: f64,
-    /// From the front face to the back face [m].
+    /// From the front face to the back face (m).
     pub thickness: f64,
 }
 
@@ -41,11 +41,11 @@ pub struct Wall {
 pub struct Throw {
     /// How the wall resists.
     pub method: Method,
-    /// Speed toward the wall [m/s].
+    /// Speed toward the wall (m/s).
     pub speed: f64,
-    /// Length of a step [s].
+    /// Length of a step (s).
     pub dt: f64,
-    /// Mass of the ball [kg].
+    /// Mass of the ball (kg).
     pub mass: f64,
     /// The wall.
     pub wall: Wall,
@@ -92,7 +92,7 @@ impl ThrowError {
     }
 }
 
-/// Steps of length `dt` [s] that cover 0.8 s.
+/// Steps of length `dt` (s) that cover 0.8 s.
 pub fn steps_allowed(dt: f64) -> Result<u32, ThrowError> {
     positive("--h", dt, "s")?;
     let steps = (DURATION / dt).round();

@@ -69,6 +69,13 @@ fn end(text: &mut String, throw: &Throw, flight: &Flight) {
             flight.steps.len() - 1,
             (flight.last().x - throw.wall.face) * 1e3
         ),
+        (Verdict::Stopped, _) if past < -1e-2 => writeln!(
+            text,
+            "did not get closer than {:.3} mm to the wall in {} steps; at most {} Newton iterations",
+            -past * 1e3,
+            flight.steps.len(),
+            flight.most_iterations
+        ),
         (Verdict::Stopped, _) if past <= 0.0 => writeln!(
             text,
             "stopped, never closer than {:.3} um to the wall; at most {} Newton iterations",
