@@ -109,6 +109,13 @@ impl Collision {
         let begin = Instant::now();
         let dhat = self.settings.parameters.dhat;
         let smallest = self.candidates.rows(&self.mesh, x, dhat, &mut self.contacts);
+        // Those of slabs count as well. A gap that is no number counts as smallest.
+        let slabs = self.contacts.slabs.iter();
+        let slabs = slabs.map(|row| PairGap { gap: row.gap, pair: row.into() });
+        let smallest = slabs.fold(smallest, |least, gap| match least {
+            Some(least) if least.gap <= gap.gap => Some(least),
+            _ => Some(gap),
+        });
         add(&mut times.distances, begin.elapsed());
         smallest
     }
