@@ -70,7 +70,7 @@ impl Pull {
         }
     }
 
-    /// Energy at `x` [J].
+    /// Energy at `x` (J).
     pub(crate) fn energy(&self, x: &[DVec3]) -> Compensated {
         let mut sum = Compensated::default();
         let pulls = self.vertices.iter().zip(&self.target).zip(&self.multiplier);

@@ -21,7 +21,7 @@ pub struct Model {
 pub struct Prescribed {
     /// World indices; their mobility is [`Mobility::Kinematic`].
     pub vertices: Vec<u32>,
-    /// Where each starts [m].
+    /// Where each starts (m).
     pub start: Vec<DVec3>,
     /// How they move.
     pub path: Path,
@@ -30,9 +30,9 @@ pub struct Prescribed {
 /// Positions and velocities after a whole number of steps.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
-    /// Positions [m], one per world vertex.
+    /// Positions (m), one per world vertex.
     pub x: Vec<DVec3>,
-    /// Velocities [m/s].
+    /// Velocities (m/s).
     pub v: Vec<DVec3>,
     /// Steps since the start; the time is `step * dt`.
     pub step: u64,

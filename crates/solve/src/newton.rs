@@ -54,7 +54,7 @@ pub(crate) struct Newton<'s> {
 #[derive(Default)]
 pub(crate) struct Buffers {
     direction: Vec<f64>,
-    /// Exact Hessians are tried once the last direction is smaller [m].
+    /// Exact Hessians are tried once the last direction is smaller (m).
     exact_below: f64,
     dx: Vec<DVec3>,
     trial: Vec<DVec3>,

@@ -48,7 +48,7 @@ pub(crate) fn add(to: &mut f64, time: Duration) {
 pub struct PairReport {
     /// Both primitives and their objects: "`cloth` vertex 12 and `ball` triangle 7".
     pub pair: String,
-    /// Gap [m].
+    /// Gap (m).
     pub gap: f64,
 }
 
@@ -63,7 +63,7 @@ impl std::fmt::Display for PairReport {
 pub struct StepRecord {
     /// Number of the step, from 1.
     pub step: u64,
-    /// Time at its end [s].
+    /// Time at its end (s).
     pub time: f64,
     /// Newton iterations of accepted attempts.
     pub iterations: u32,
@@ -79,9 +79,9 @@ pub struct StepRecord {
     pub halvings: u32,
     /// Step bound of each iteration.
     pub step_bounds: Vec<f64>,
-    /// Largest component of the direction, each iteration [m].
+    /// Largest component of the direction, each iteration (m).
     pub directions: Vec<f64>,
-    /// Largest component of the gradient at the last iteration [N].
+    /// Largest component of the gradient at the last iteration (N).
     pub gradient: f64,
     /// Largest relative residual of the linear solves.
     pub linear_residual: f64,
@@ -109,7 +109,7 @@ pub enum Failure {
     LineSearch {
         /// Halvings tried.
         halvings: u32,
-        /// Largest component of the direction [m].
+        /// Largest component of the direction (m).
         direction: f64,
     },
     /// Newton did not converge.
@@ -119,9 +119,9 @@ pub enum Failure {
     Iterations {
         /// Iterations made.
         iterations: u32,
-        /// Largest component of the last direction [m].
+        /// Largest component of the last direction (m).
         direction: f64,
-        /// What it should be below [m].
+        /// What it should be below (m).
         tolerance: f64,
     },
     /// A gap is not positive.
@@ -135,7 +135,7 @@ pub enum Failure {
     Blocked {
         /// The vertex that is farthest from its target.
         who: String,
-        /// How far [m].
+        /// How far (m).
         remaining: f64,
         /// The pair that is closest.
         pair: Option<PairReport>,
@@ -171,7 +171,7 @@ impl Failure {
 pub struct StepError {
     /// Number of the step, from 1.
     pub step: u64,
-    /// Time it would have reached [s].
+    /// Time it would have reached (s).
     pub time: f64,
     /// Failed attempts before the last.
     pub retries: u32,

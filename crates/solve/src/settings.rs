@@ -36,11 +36,11 @@ pub enum Storage {
 /// Settings of the Newton solver; the defaults are those of the bag article where it gives any.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Length of a step [s].
+    /// Length of a step (s).
     pub dt: f64,
-    /// Newton stops when no component of the direction is larger [m].
+    /// Newton stops when no component of the direction is larger (m).
     pub tolerance: f64,
-    /// Later tolerances: from a time [s] on, another one [m]; by rising time.
+    /// Later tolerances: from a time (s) on, another one (m); by rising time.
     pub tolerance_schedule: Vec<(f64, f64)>,
     /// Most Newton iterations of one attempt.
     pub max_iterations: u32,
@@ -82,7 +82,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The tolerance of a step that ends at time `t` [m].
+    /// The tolerance of a step that ends at time `t` (m).
     pub fn tolerance_at(&self, t: f64) -> f64 {
         let later = self.tolerance_schedule.iter().rev().find(|(from, _)| t > *from);
         later.map_or(self.tolerance, |(_, tolerance)| *tolerance)

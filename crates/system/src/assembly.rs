@@ -57,9 +57,9 @@ impl Contribution {
 pub struct System {
     /// Which blocks there are.
     pub pattern: Pattern,
-    /// `dPhi/dx` [N], three numbers a free vertex.
+    /// `dPhi/dx` (N), three numbers a free vertex.
     pub gradient: Vec<f64>,
-    /// Lower triangle of the Hessian [N/m] in the pattern's layout.
+    /// Lower triangle of the Hessian (N/m) in the pattern's layout.
     pub values: Vec<f64>,
     /// Sorted block keys of the terms with fixed stencils.
     static_pairs: Vec<u64>,
@@ -204,7 +204,7 @@ impl System {
         }
     }
 
-    /// Adds a gradient [N] and an isotropic stiffness [N/m] to one vertex of the assembled system.
+    /// Adds a gradient (N) and an isotropic stiffness (N/m) to one vertex of the assembled system.
     pub fn add_diagonal(&mut self, vertex: u32, gradient: [f64; 3], stiffness: f64) {
         let v = self.pattern.index(vertex);
         if v == FIXED {

@@ -19,7 +19,7 @@ pub trait Backend: Send {
         system: &mut System,
     ) -> Result<(), AssemblyError>;
 
-    /// Energy of each term [J].
+    /// Energy of each term (J).
     fn energies(&mut self, terms: &[Box<dyn Term>], at: &StepState<'_>, out: &mut Vec<Compensated>);
 }
 

@@ -80,7 +80,7 @@ impl LinearSolver {
         Self { method, ..Self::default() }
     }
 
-    /// Writes the Newton direction `dx = -H^-1 g` over the free vertices [m].
+    /// Writes the Newton direction `dx = -H^-1 g` over the free vertices (m).
     pub fn solve(&mut self, system: &System, dx: &mut Vec<f64>) -> Result<Solution, SolveError> {
         let begin = Instant::now();
         let (pattern, gradient) = (&system.pattern, &system.gradient);
