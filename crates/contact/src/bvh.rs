@@ -8,6 +8,8 @@ use glam::DVec3;
 use rayon::prelude::*;
 use wide::{f32x8, i32x8};
 
+use crate::lanes::{Lanes, Node, Portable};
+
 const WIDTH: usize = 8;
 
 /// From this many primitives on, levels are built in parallel.
@@ -55,16 +57,7 @@ impl Box32 {
     }
 }
 
-/// Eight boxes side by side, and the largest primitive number inside each.
-#[derive(Clone, Copy, Debug)]
-struct Node {
-    low: [f32x8; 3],
-    high: [f32x8; 3],
-    last: i32x8,
-}
-
 impl Node {
-    /// Lanes without a box hold NaN, which overlaps nothing, not even an infinite query.
     const EMPTY: Self = Self {
         low: [f32x8::splat(f32::NAN); 3],
         high: [f32x8::splat(f32::NAN); 3],
@@ -92,27 +85,6 @@ impl Node {
             b.high[k] = self.high[k].to_array().into_iter().fold(f32::NEG_INFINITY, f32::max);
         }
         (b, self.last.to_array().into_iter().fold(0, i32::max) as u32)
-    }
-}
-
-/// A query box, each bound repeated eight times.
-struct Query {
-    low: [f32x8; 3],
-    high: [f32x8; 3],
-}
-
-impl Query {
-    fn new(b: &Box32) -> Self {
-        Self { low: b.low.map(f32x8::splat), high: b.high.map(f32x8::splat) }
-    }
-
-    /// Which of the eight boxes it overlaps and hold a number above `after`, as bits.
-    #[inline(always)]
-    fn overlaps_above(&self, node: &Node, after: i32x8) -> u32 {
-        let x = node.low[0].simd_le(self.high[0]) & node.high[0].simd_ge(self.low[0]);
-        let y = node.low[1].simd_le(self.high[1]) & node.high[1].simd_ge(self.low[1]);
-        let z = node.low[2].simd_le(self.high[2]) & node.high[2].simd_ge(self.low[2]);
-        (x & y & z).to_bitmask() & node.last.simd_gt(after).to_bitmask()
     }
 }
 
@@ -200,8 +172,10 @@ impl Bvh {
     }
 
     /// Puts into `leaves` all leaves that hold a number above `after` and whose box overlaps `query`.
-    pub(crate) fn leaves(
+    #[inline(always)]
+    pub(crate) fn leaves<L: Lanes>(
         &self,
+        lanes: L,
         query: &Box32,
         after: i32,
         leaves: &mut Vec<u32>,
@@ -209,14 +183,13 @@ impl Bvh {
     ) {
         leaves.clear();
         let Some(top) = self.levels.len().checked_sub(1) else { return };
-        let (query, after) = (Query::new(query), i32x8::splat(after));
         leaves.push(0);
         for level in (1..=top).rev() {
             std::mem::swap(leaves, scratch);
             leaves.clear();
             let nodes = &self.nodes[self.levels[level] as usize..];
             for &index in scratch.iter() {
-                let mut bits = query.overlaps_above(&nodes[index as usize], after);
+                let mut bits = lanes.overlaps(query, after, &nodes[index as usize]);
                 while bits != 0 {
                     leaves.push(WIDTH as u32 * index + bits.trailing_zeros());
                     bits &= bits - 1;
@@ -226,20 +199,20 @@ impl Bvh {
     }
 
     /// Puts into `found` the primitives of some leaves that are above number `after` and whose box overlaps `query`.
-    #[inline]
-    pub(crate) fn in_leaves(
+    #[inline(always)]
+    pub(crate) fn in_leaves<L: Lanes>(
         &self,
+        lanes: L,
         leaves: &[u32],
         query: &Box32,
         after: i32,
         found: &mut Vec<u32>,
     ) {
-        let (query, after) = (Query::new(query), i32x8::splat(after));
         // Eight leaves at a time, so that the tests of one don't wait for what is found in another.
         for leaves in leaves.chunks(WIDTH) {
             let mut word = 0;
             for (k, &leaf) in leaves.iter().enumerate() {
-                let bits = query.overlaps_above(&self.nodes[leaf as usize], after);
+                let bits = lanes.overlaps(query, after, &self.nodes[leaf as usize]);
                 word |= u64::from(bits) << (WIDTH * k);
             }
             while word != 0 {
@@ -261,14 +234,14 @@ impl Bvh {
         mut visit: impl FnMut(u32) -> f64,
     ) {
         let Some(top) = self.levels.len().checked_sub(1) else { return };
-        let (mut query, after) = (Query::new(&near.grown(reach)), i32x8::splat(after));
+        let mut query = near.grown(reach);
         // At most seven siblings wait on each of at most eleven levels.
         let mut stack = [(0u32, 0u32); 88];
         let mut depth = 0;
         let (mut level, mut index) = (top, 0);
         loop {
             let node = &self.nodes[self.levels[level] as usize + index as usize];
-            let mut bits = query.overlaps_above(node, after);
+            let mut bits = Portable.overlaps(&query, after, node);
             while bits != 0 {
                 let lane = bits.trailing_zeros();
                 bits &= bits - 1;
@@ -280,8 +253,8 @@ impl Bvh {
                 let shrunk = visit(node.last.to_array()[lane as usize] as u32);
                 if shrunk < reach {
                     reach = shrunk;
-                    query = Query::new(&near.grown(reach));
-                    bits &= query.overlaps_above(node, after);
+                    query = near.grown(reach);
+                    bits &= Portable.overlaps(&query, after, node);
                 }
             }
             let Some(next) = depth.checked_sub(1) else { return };
@@ -297,7 +270,7 @@ pub(crate) fn cluster<'a>(members: &[u32], box_of: impl Fn(u32) -> &'a Box32) ->
     let centre = |member: u32| {
         let b = box_of(member);
         let centre = [0, 1, 2].map(|k| 0.5 * b.low[k] + 0.5 * b.high[k]);
-        Centre { centre, member }
+        Centre { place: centre, order: centre.map(ordered), member }
     };
     let mut centres: Vec<Centre> = members.iter().map(|&member| centre(member)).collect();
     split(&mut centres);
@@ -306,8 +279,16 @@ pub(crate) fn cluster<'a>(members: &[u32], box_of: impl Fn(u32) -> &'a Box32) ->
 
 #[derive(Clone, Copy)]
 struct Centre {
-    centre: [f32; 3],
+    place: [f32; 3],
+    /// The same as integers that compare alike.
+    order: [i32; 3],
     member: u32,
+}
+
+/// Bits that compare like the number; NaN beyond infinity.
+fn ordered(x: f32) -> i32 {
+    let bits = x.to_bits().cast_signed();
+    if bits < 0 { i32::MIN - bits } else { bits }
 }
 
 fn split(centres: &mut [Centre]) {
@@ -322,13 +303,12 @@ fn split(centres: &mut [Centre]) {
     let middle = centres.len().div_ceil(child) / 2 * child;
     let mut bounds = Box32::EMPTY;
     for c in centres.iter() {
-        bounds = bounds.union(&Box32 { low: c.centre, high: c.centre });
+        bounds = bounds.union(&Box32 { low: c.place, high: c.place });
     }
     let extent = [0, 1, 2].map(|k| bounds.high[k] - bounds.low[k]);
     let axis = (0..3).fold(0, |best, k| if extent[k] > extent[best] { k } else { best });
-    centres.select_nth_unstable_by(middle, |a, b| {
-        a.centre[axis].total_cmp(&b.centre[axis]).then(a.member.cmp(&b.member))
-    });
+    let key = |c: &Centre| (c.order[axis], c.member);
+    centres.select_nth_unstable_by(middle, |a, b| key(a).cmp(&key(b)));
     let (left, right) = centres.split_at_mut(middle);
     if left.len() >= PARALLEL {
         rayon::join(|| split(left), || split(right));
@@ -371,8 +351,8 @@ mod tests {
                 for query in boxes.iter().take(20) {
                     for after in [-1, after] {
                         let (mut leaves, mut scratch, mut found) = (Vec::new(), Vec::new(), Vec::new());
-                        bvh.leaves(query, after, &mut leaves, &mut scratch);
-                        bvh.in_leaves(&leaves, query, after, &mut found);
+                        bvh.leaves(Portable, query, after, &mut leaves, &mut scratch);
+                        bvh.in_leaves(Portable, &leaves, query, after, &mut found);
                         found.sort_unstable();
                         let expected: Vec<u32> = members
                             .iter()
@@ -394,6 +374,13 @@ mod tests {
             let b = Box32::outward(DVec3::splat(low), DVec3::splat(low + size)).grown(by);
             prop_assert!(f64::from(b.low[0]) < low - by && f64::from(b.high[2]) > low + size + by);
         }
+    }
+
+    #[test]
+    fn ordered_bits_compare_like_numbers() {
+        let numbers = [f32::NEG_INFINITY, -2.0, -1e-30, -0.0, 1e-30, 3.0, f32::INFINITY];
+        assert!(numbers.map(ordered).is_sorted());
+        assert_eq!(ordered(-0.0), ordered(0.0));
     }
 
     #[test]

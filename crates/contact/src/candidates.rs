@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::CollisionMesh;
 use crate::bvh::{Box32, Bvh, cluster};
-use crate::collect::{Budget, Search};
+use crate::collect::{Budget, Scratch, Search};
 
 /// Why a query gave no candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -42,12 +42,13 @@ pub struct Candidates {
     pub sphere_sphere: Vec<[u32; 2]>,
     /// `[index into particles, slab]`.
     pub particle_slab: Vec<[u32; 2]>,
-    /// World vertex and offset (m) of every particle that slabs act on, by vertex.
-    pub(crate) particles: Vec<(u32, f64)>,
+    /// World vertex and offset (m) of every particle that slabs act on, by vertex; empty without slabs.
+    pub particles: Vec<(u32, f64)>,
     boxes: VertexBoxes,
     triangles: Trees,
     edges: Trees,
     spheres: Trees,
+    scratch: Scratch,
     dhat: f64,
     valid: bool,
 }
@@ -80,6 +81,13 @@ impl Candidates {
     /// Whether there is no pair.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// World vertices of every mesh pair in the order of rows, `(i, j, j, j)` for two spheres: what couples in a Hessian.
+    pub fn stencils<'a>(&'a self, mesh: &'a CollisionMesh) -> impl Iterator<Item = [u32; 4]> + 'a {
+        self.lists().into_iter().flat_map(move |(kind, list)| {
+            list.iter().map(move |pair| mesh.stencil(kind, *pair).vertices)
+        })
     }
 
     /// The activation distance (m) that the last query was made for.
@@ -146,7 +154,7 @@ impl Candidates {
     }
 
     fn collect_all(&mut self, mesh: &CollisionMesh, budget: &Budget) {
-        let Self { boxes, triangles, edges, spheres, dhat, .. } = self;
+        let Self { boxes, triangles, edges, spheres, scratch, dhat, .. } = self;
         let reach = *dhat + mesh.min_gap;
         let movable = |vertex: u32| mesh.movable[vertex as usize];
 
@@ -158,7 +166,7 @@ impl Candidates {
             movable: |i| movable(mesh.vertices[i as usize]),
             keep: |i, t| !mesh.triangles[t as usize].contains(&mesh.vertices[i as usize]),
         };
-        budget.collect(&vertex_triangle, &mut self.vertex_triangle);
+        budget.collect(&vertex_triangle, scratch, &mut self.vertex_triangle);
 
         let order: Vec<u32> = [edges.moving.order(), edges.fixed.order()].concat();
         let edge_edge = Search {
@@ -172,7 +180,7 @@ impl Candidates {
                 a != c && a != d && b != c && b != d
             },
         };
-        budget.collect(&edge_edge, &mut self.edge_edge);
+        budget.collect(&edge_edge, scratch, &mut self.edge_edge);
 
         let all: Vec<u32> = (0..mesh.spheres.len() as u32).collect();
         let sphere_triangle = Search {
@@ -186,7 +194,7 @@ impl Candidates {
             movable: |i| movable(mesh.spheres[i as usize].vertex),
             keep: |_, _| true,
         };
-        budget.collect(&sphere_triangle, &mut self.sphere_triangle);
+        budget.collect(&sphere_triangle, scratch, &mut self.sphere_triangle);
 
         let sphere_sphere = Search {
             order: &all,
@@ -198,7 +206,7 @@ impl Candidates {
                 movable(mesh.spheres[i as usize].vertex) || movable(mesh.spheres[j as usize].vertex)
             },
         };
-        budget.collect(&sphere_sphere, &mut self.sphere_sphere);
+        budget.collect(&sphere_sphere, scratch, &mut self.sphere_sphere);
 
         for (i, &(vertex, offset)) in (0..).zip(&self.particles) {
             if !movable(vertex) {

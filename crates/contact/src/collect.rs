@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::bvh::Box32;
 use crate::candidates::Trees;
+use crate::lanes::{Job, Lanes, dispatch};
 
 /// Neighbours that go down the tree together.
 const GROUP: usize = 8;
@@ -38,11 +39,23 @@ pub(crate) struct Budget {
     used: AtomicUsize,
 }
 
-/// Partners found by one task, and where those of each of its primitives end.
-#[derive(Default)]
+/// Memory of a search, kept from query to query.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scratch {
+    tasks: Vec<Found>,
+    /// For each primitive the task that found its partners, and their range in that task's list.
+    places: Vec<[u32; 3]>,
+}
+
+/// Partners found by one task, where those of each of its primitives end, and what the task works with.
+#[derive(Clone, Debug, Default)]
 struct Found {
     partners: Vec<u32>,
     ends: Vec<u32>,
+    moving: Vec<u32>,
+    fixed: Vec<u32>,
+    level: Vec<u32>,
+    of_one: Vec<u32>,
 }
 
 impl Budget {
@@ -60,86 +73,114 @@ impl Budget {
 
     /// Writes all pairs `[i, j]` to `out`, sorted. Stops early, with an incomplete list, once the limit is exceeded;
     /// whether it is depends on the total alone.
-    pub(crate) fn collect<Q, M, K>(&self, search: &Search<'_, Q, M, K>, out: &mut Vec<[u32; 2]>)
-    where
+    pub(crate) fn collect<Q, M, K>(
+        &self,
+        search: &Search<'_, Q, M, K>,
+        Scratch { tasks, places }: &mut Scratch,
+        out: &mut Vec<[u32; 2]>,
+    ) where
         Q: Fn(u32) -> Box32 + Sync,
         M: Fn(u32) -> bool + Sync,
         K: Fn(u32, u32) -> bool + Sync,
     {
-        let tasks: Vec<Found> =
-            search.order.par_chunks(CHUNK).map(|chunk| self.task(search, chunk)).collect();
+        let count = search.order.len();
+        tasks.resize_with(tasks.len().max(count.div_ceil(CHUNK)), Found::default);
+        search.order.par_chunks(CHUNK).zip(tasks.as_mut_slice()).for_each(|(chunk, out)| {
+            dispatch(Task { budget: self, search, chunk, out });
+        });
         if self.exceeded() {
             return;
         }
         // From the order of the search to that of the numbers.
-        let mut lists: Vec<&[u32]> = vec![&[]; search.order.len()];
-        for (chunk, found) in search.order.chunks(CHUNK).zip(&tasks) {
+        places.clear();
+        places.resize(count, [0; 3]);
+        let mut total = 0;
+        for ((task, chunk), found) in (0..).zip(search.order.chunks(CHUNK)).zip(&*tasks) {
             let mut start = 0;
             for (&i, &end) in chunk.iter().zip(&found.ends) {
-                lists[i as usize] = &found.partners[start..end as usize];
-                start = end as usize;
+                places[i as usize] = [task, start, end];
+                start = end;
             }
+            total += found.partners.len();
         }
         out.clear();
-        out.resize(lists.iter().map(|list| list.len()).sum(), [0; 2]);
+        out.resize(total, [0; 2]);
         let mut rest = out.as_mut_slice();
-        let mut pieces = Vec::with_capacity(lists.len().div_ceil(CHUNK));
-        for (first, lists) in (0..).step_by(CHUNK).zip(lists.chunks(CHUNK)) {
-            let (piece, after) = rest.split_at_mut(lists.iter().map(|list| list.len()).sum());
-            pieces.push((first, lists, piece));
+        let mut pieces = Vec::with_capacity(count.div_ceil(CHUNK));
+        for (first, places) in (0..).step_by(CHUNK).zip(places.chunks(CHUNK)) {
+            let size = places.iter().map(|[_, start, end]| (end - start) as usize).sum();
+            let (piece, after) = rest.split_at_mut(size);
+            pieces.push((first, places, piece));
             rest = after;
         }
-        pieces.into_par_iter().for_each(|(first, lists, piece)| {
-            let pairs =
-                (first..).zip(lists).flat_map(|(i, list)| list.iter().map(move |&j| [i, j]));
-            for (slot, pair) in piece.iter_mut().zip(pairs) {
-                *slot = pair;
+        let tasks = &*tasks;
+        pieces.into_par_iter().for_each(|(first, places, piece)| {
+            let mut rest = piece;
+            for (i, &[task, start, end]) in (first..).zip(places) {
+                let partners = &tasks[task as usize].partners[start as usize..end as usize];
+                let (slots, after) = rest.split_at_mut(partners.len());
+                for (slot, &j) in slots.iter_mut().zip(partners) {
+                    *slot = [i, j];
+                }
+                rest = after;
             }
         });
     }
+}
 
-    fn task<Q, M, K>(&self, search: &Search<'_, Q, M, K>, chunk: &[u32]) -> Found
-    where
-        Q: Fn(u32) -> Box32,
-        M: Fn(u32) -> bool,
-        K: Fn(u32, u32) -> bool,
-    {
-        let Search { partners, rising, query, movable, keep, .. } = search;
-        let mut out = Found::default();
-        let (mut moving, mut fixed, mut scratch, mut found) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+/// The search for a run of primitives.
+struct Task<'a, 'b, Q, M, K> {
+    budget: &'a Budget,
+    search: &'a Search<'b, Q, M, K>,
+    chunk: &'a [u32],
+    out: &'a mut Found,
+}
+
+impl<Q, M, K> Job for Task<'_, '_, Q, M, K>
+where
+    Q: Fn(u32) -> Box32,
+    M: Fn(u32) -> bool,
+    K: Fn(u32, u32) -> bool,
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Search { partners, rising, query, movable, keep, .. } = self.search;
+        let Found { partners: out, ends, moving, fixed, level, of_one: found } = self.out;
+        out.clear();
+        ends.clear();
         let mut counted = 0;
-        for group in chunk.chunks(GROUP) {
-            if self.exceeded() {
-                return out;
+        for group in self.chunk.chunks(GROUP) {
+            if self.budget.exceeded() {
+                return;
             }
             let boxes: [Box32; GROUP] =
                 std::array::from_fn(|k| group.get(k).map_or(Box32::EMPTY, |&i| query(i)));
             let after = |i: u32| if *rising { i.cast_signed() } else { -1 };
             let hull = boxes.iter().fold(Box32::EMPTY, |sum, b| sum.union(b));
             let lowest = group.iter().map(|&i| after(i)).min().unwrap_or(-1);
-            partners.moving.leaves(&hull, lowest, &mut moving, &mut scratch);
-            partners.fixed.leaves(&hull, lowest, &mut fixed, &mut scratch);
+            partners.moving.leaves(lanes, &hull, lowest, moving, level);
+            partners.fixed.leaves(lanes, &hull, lowest, fixed, level);
             let together = moving.len() + fixed.len() <= MOST_LEAVES;
             for (&i, b) in group.iter().zip(&boxes) {
                 if !together {
-                    partners.moving.leaves(b, after(i), &mut moving, &mut scratch);
-                    partners.fixed.leaves(b, after(i), &mut fixed, &mut scratch);
+                    partners.moving.leaves(lanes, b, after(i), moving, level);
+                    partners.fixed.leaves(lanes, b, after(i), fixed, level);
                 }
                 found.clear();
-                partners.moving.in_leaves(&moving, b, after(i), &mut found);
+                partners.moving.in_leaves(lanes, moving, b, after(i), found);
                 if movable(i) {
-                    partners.fixed.in_leaves(&fixed, b, after(i), &mut found);
+                    partners.fixed.in_leaves(lanes, fixed, b, after(i), found);
                 }
-                retain(&mut found, |j| keep(i, j));
-                found.sort_unstable();
-                out.partners.extend_from_slice(&found);
-                out.ends.push(out.partners.len() as u32);
+                retain(found, |j| keep(i, j));
+                sort(found);
+                out.extend_from_slice(found);
+                ends.push(out.len() as u32);
             }
-            self.spend(out.partners.len() - counted);
-            counted = out.partners.len();
+            self.budget.spend(out.len() - counted);
+            counted = out.len();
         }
-        out
     }
 }
 
@@ -153,4 +194,47 @@ fn retain(values: &mut Vec<u32>, keep: impl Fn(u32) -> bool) {
         kept += usize::from(keep(value));
     }
     values.truncate(kept);
+}
+
+/// Sorts distinct numbers. Most lists are short: there, the place of each is how many are smaller, counted for eight at a
+/// time and without a branch.
+#[inline(always)]
+fn sort(values: &mut [u32]) {
+    const SHORT: usize = 32;
+    const EIGHT: usize = 8;
+    let count = values.len();
+    if count > SHORT {
+        values.sort_unstable();
+        return;
+    }
+    let (mut all, mut places) = ([u32::MAX; SHORT], [0u32; SHORT]);
+    all[..count].copy_from_slice(values);
+    let eights = count.div_ceil(EIGHT);
+    for &value in &values[..] {
+        let groups = places.as_chunks_mut::<EIGHT>().0.iter_mut().zip(all.as_chunks::<EIGHT>().0);
+        for (places, others) in groups.take(eights) {
+            for k in 0..EIGHT {
+                places[k] += u32::from(value < others[k]);
+            }
+        }
+    }
+    for (&value, &place) in all[..count].iter().zip(&places) {
+        values[place as usize] = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn sorts_distinct_numbers(numbers in proptest::collection::hash_set(0u32..10_000, 0..50)) {
+            let mut numbers: Vec<u32> = numbers.into_iter().collect();
+            let mut expected = numbers.clone();
+            expected.sort_unstable();
+            super::sort(&mut numbers);
+            prop_assert_eq!(numbers, expected);
+        }
+    }
 }

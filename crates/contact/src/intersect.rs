@@ -62,6 +62,13 @@ fn segments_meet([p, q]: [DVec3; 2], [a, b]: [DVec3; 2]) -> bool {
     boxes_meet(&[p, q], &[a, b])
 }
 
+/// Bound of a determinant's error relative to its magnitude: eight roundings of `EPSILON / 2` reach each of the products it
+/// sums, doubled to be safe.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
+/// A magnitude above this is far from underflow.
+const TINY: f64 = 1e-280;
+
 /// A triangle and its plane, prepared for many points: most sides are clear from an ordinary evaluation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plane {
@@ -141,9 +148,7 @@ impl Plane {
         let e = *d - self.corners[0];
         let determinant = self.normal.dot(e);
         let magnitude = self.magnitude.dot(e.abs());
-        // Eight roundings of 2^-53 reach each of the products that the determinant sums; below 1e-280 underflow adds to them.
-        const ROUNDING: f64 = 16.0 * 0.5 * f64::EPSILON;
-        if determinant.abs() > ROUNDING * magnitude && magnitude > 1e-280 {
+        if determinant.abs() > ROUNDING * magnitude && magnitude > TINY {
             return if determinant < 0.0 { 1 } else { -1 };
         }
         self.exact_side(d)

@@ -41,6 +41,7 @@ mod checker;
 mod collect;
 mod distance;
 mod intersect;
+mod lanes;
 mod mesh;
 mod nearest;
 mod pair;

@@ -159,6 +159,9 @@ fn rows_depend_on_the_positions_alone() {
     assert!(candidates.covers(&x, &moved));
     let smallest = candidates.rows(&mesh, &x, DHAT, &mut contacts);
     assert_eq!(contacts, expected);
+    let stencils: Vec<[u32; 4]> = candidates.stencils(&mesh).collect();
+    assert_eq!(stencils.len(), candidates.len());
+    assert!(contacts.rows.iter().all(|row| stencils.contains(&row.vertices)));
     assert_eq!(smallest, candidates.smallest_gap(&mesh, &x));
     candidates.query(&mesh, &x, &x, 2e-3, 2.0 * DHAT, usize::MAX).unwrap();
     candidates.rows(&mesh, &x, DHAT, &mut contacts);
