@@ -71,6 +71,6 @@ pub(crate) const SLACK: f64 = 0.9;
 /// resting layer stands well inside `dhat` and an impact doesn't compress it to nothing.
 pub(crate) const AUTO_STIFFNESS: f64 = 10.0;
 
-/// Candidates are kept while nothing has moved further than half this part of `dhat`: a wider skin means fewer
-/// searches and more pairs to look at each time.
-pub(crate) const SKIN_OF_DHAT: f64 = 1.0;
+/// Candidates are kept while nothing has moved further than this part of `dhat`: a wider skin means fewer searches and more
+/// pairs to look at in every evaluation. A search costs about as much as looking at its pairs twice, so it is narrow.
+pub(crate) const SKIN_OF_DHAT: f64 = 0.1;

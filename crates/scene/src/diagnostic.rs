@@ -88,11 +88,8 @@ impl SceneError {
             text += "\n\n";
         }
         let errors = self.diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
-        text += &match errors {
-            1 => "1 error; nothing was run or written".to_owned(),
-            n => format!("{n} errors; nothing was run or written"),
-        };
-        text
+        let plural = if errors == 1 { "" } else { "s" };
+        text + &format!("{errors} error{plural}; nothing was run or written")
     }
 }
 

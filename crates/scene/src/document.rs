@@ -11,12 +11,14 @@ use toml::de::{DeTable, DeValue};
 /// What messages call the command line.
 pub(crate) const COMMAND_LINE: &str = "<command line>";
 
+/// Syntax errors that are shown at most.
+const SHOWN: usize = 6;
+
 /// Parses the scene file, of which `sources` holds a copy.
 pub(crate) fn parse<'i>(text: &'i str, problems: &mut Problems<'_>) -> DeTable<'i> {
     let (table, mut errors) = DeTable::parse_recoverable(text);
     errors.sort_by_key(|e| e.span().map_or(0, |span| span.start));
     // What follows a mistake on its line, and after it in an open bracket, is mostly its echo.
-    const SHOWN: usize = 6;
     let mut last_line = None;
     let mut shown = 0;
     for error in &errors {
@@ -102,7 +104,7 @@ fn set<'i>(
                         .or_else(|| Some("give its index, counted from 0".to_owned())),
                 )
             })?;
-            let Some(element) = list.iter_mut().nth(index) else { return Ok(()) };
+            let Some(element) = list.get_mut(index) else { return Ok(()) };
             if rest.len() == 1 {
                 *element = value;
                 return Ok(());

@@ -30,7 +30,7 @@ impl std::fmt::Display for Column {
 pub struct BodyGap {
     /// Indices into the world's bodies.
     pub bodies: [u32; 2],
-    /// Distance minus what counts as touching [m].
+    /// Distance minus what counts as touching, in m.
     pub gap: f64,
 }
 
@@ -58,15 +58,15 @@ pub fn body_gaps(world: &World, contacts: &Contacts) -> Vec<BodyGap> {
 /// What probes look at: the state after a step, and what the solver knows of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
-    /// Positions [m], one per world vertex.
+    /// Positions in m, one per world vertex.
     pub x: &'a [DVec3],
-    /// Velocities [m/s].
+    /// Velocities in m/s.
     pub v: &'a [DVec3],
     /// Smallest gaps by pair of bodies; pairs that are not there have none.
     pub gaps: &'a [BodyGap],
-    /// Energy of each term [J] under its label, "hinge of `cloth`".
+    /// Energy of each term in J under its label, "hinge of `cloth`".
     pub energies: &'a [(String, f64)],
-    /// Contact force on each world vertex [N]; empty where nobody computed it.
+    /// Contact force on each world vertex in N; empty where nobody computed it.
     pub contact_force: &'a [DVec3],
 }
 

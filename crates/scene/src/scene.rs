@@ -29,9 +29,9 @@ pub struct Scene {
     pub title: String,
     /// Units of the file.
     pub units: Units,
-    /// Gravity [m/s^2].
+    /// Gravity in m/s^2.
     pub gravity: DVec3,
-    /// Simulated time [s].
+    /// Simulated time in s.
     pub duration: f64,
     /// Number of steps to there.
     pub steps: u64,
@@ -273,16 +273,18 @@ fn tables<'i>(
     }
 }
 
+/// The one key of the top that everything else is read with.
+#[derive(serde::Deserialize)]
+struct Only {
+    #[serde(default)]
+    units: Units,
+}
+
 /// The units of the file, whatever else may be wrong with it.
 fn units(top: &Section<'_>) -> Units {
     let mut only = DeTable::new();
     if let Some((key, value)) = top.table.get_key_value("units") {
         only.insert(key.clone(), value.clone());
-    }
-    #[derive(serde::Deserialize)]
-    struct Only {
-        #[serde(default)]
-        units: Units,
     }
     Only::deserialize(top.deserializer(only)).map_or(Units::SI, |only| only.units)
 }

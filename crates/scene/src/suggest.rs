@@ -45,7 +45,7 @@ pub(crate) fn help<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) ->
     let mut list =
         known.iter().take(SHOWN).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
     if known.len() > SHOWN {
-        list += &format!(", ... {} in all", known.len());
+        list = format!("{list}, ... {} in all", known.len());
     }
     Some(match nearest(found, known.iter().copied()) {
         Some(name) => format!("did you mean `{name}`? (known: {list})"),

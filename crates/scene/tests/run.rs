@@ -18,8 +18,8 @@ fn scene(name: &str, overrides: &[&str]) -> Scene {
 fn run(scene: Scene, steps: u64) -> Vec<(State, Vec<f64>, StepRecord)> {
     let (probes, mut state) = (scene.probes, scene.state);
     let steps = steps.min(scene.steps);
-    let mut solver = Solver::new(scene.model, scene.settings).unwrap();
-    solver.check_start(&state).unwrap();
+    let mut solver = Solver::new(scene.model, scene.settings).expect("a scene that can run");
+    solver.check_start(&state).unwrap_or_else(|error| panic!("{error}"));
     (0..steps)
         .map(|_| {
             let mut next = State::default();

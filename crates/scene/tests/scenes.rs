@@ -14,8 +14,8 @@ fn scene(name: &str) -> Scene {
 }
 
 fn files(folder: &Path, all: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in std::fs::read_dir(folder).expect("the folder of the scenes") {
+        let path = entry.expect("a readable folder").path();
         if path.is_dir() {
             files(&path, all);
         } else if path.extension().is_some_and(|e| e == "toml") {
@@ -120,6 +120,32 @@ fn a_written_back_scene_is_the_same_scene() {
     assert_eq!(again.settings, first.settings);
     assert_eq!(again.model.contact, first.model.contact);
     assert_eq!(again.resolved, first.resolved);
+}
+
+#[test]
+fn mesh_files_are_found_beside_the_scene_and_scaled() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("t.obj"), "v 0 0 0\nv 20 0 0\nv 0 10 0\nf 1 2 3\n").unwrap();
+    let path = folder.path().join("scene.toml");
+    let text = "units = { length = 'mm' }\ndt = 0.01\nduration = 1\n[[body]]\nname = 'a'\n\
+                shape = { kind = 'file', path = 't.obj' }\nscale = [1, 2, 1]\n\
+                rotate = { axis = [0, 0, 1], angle = 90 }\ntranslate = ['1 m', 0, 0]\n\
+                material = { area_density = '2 kg/m^2' }\n";
+    std::fs::write(&path, text).unwrap();
+    let scene = load(&path, &[]).unwrap();
+    let body = &scene.model.world.bodies[0];
+    for (found, wanted) in
+        body.start.iter().zip([[1.0, 0.0, 0.0], [1.0, 0.02, 0.0], [0.98, 0.0, 0.0]])
+    {
+        assert!(found.distance(wanted.into()) < 1e-15, "{found}");
+    }
+    assert!((body.mass.iter().sum::<f64>() - 2.0 * 0.5 * 0.02 * 0.02).abs() < 1e-18);
+    // Read from elsewhere, the written copy still finds the mesh.
+    let again =
+        gusset_scene::read("again.toml", &scene.resolved, Path::new("/nowhere"), &[]).unwrap();
+    assert_eq!(again.state, scene.state);
+    // Reading wrote nothing.
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
 /// Walks a schema and lists the keys without a description, in them or in what they refer to.

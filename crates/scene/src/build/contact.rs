@@ -10,7 +10,7 @@ use gusset_mesh::{Mobility, Role, World};
 use gusset_solve::{ContactSettings, StepBoundMethod};
 use gusset_units::Units;
 
-/// Checks and converts. `dt` [s], `gravity` [m/s^2] and the masses of `world` give an automatic stiffness.
+/// Checks and converts. `dt` (s), `gravity` (m/s^2) and the masses of `world` give an automatic stiffness.
 pub(crate) fn contact(
     config: &ContactConfig,
     section: &Section<'_>,
@@ -61,7 +61,7 @@ pub(crate) fn contact(
     })
 }
 
-/// `10 m (1/dt^2 + |g|/dhat)` [N/m] with the mean mass `m` of the vertices that move freely.
+/// `10 m (1/dt^2 + |g|/dhat)` (N/m) with the mean mass `m` of the vertices that move freely.
 fn automatic_stiffness(world: &World, dt: f64, gravity: DVec3, dhat: f64) -> f64 {
     let (mut sum, mut count) = (0.0, 0_u32);
     for body in &world.bodies {

@@ -8,6 +8,7 @@ use glam::DVec3;
 use gusset_energy::{BuildError, ContactParameters, Kind, Registry, Site, Term, Terms};
 use gusset_mesh::{Mobility, World};
 use gusset_units::Units;
+use std::collections::BTreeSet;
 use toml::de::DeTable;
 
 /// Where energies are built.
@@ -20,7 +21,7 @@ pub(crate) struct Yard<'a> {
     pub(crate) names: &'a [String],
     /// Units of bare numbers.
     pub(crate) units: &'a Units,
-    /// Gravity [m/s^2].
+    /// Gravity (m/s^2).
     pub(crate) gravity: DVec3,
     /// `[contact]`.
     pub(crate) contact: Option<ContactParameters>,
@@ -41,15 +42,29 @@ pub(crate) fn energies(
 ) -> Vec<Box<dyn Term>> {
     let (mut terms, mut explicit) = (Vec::new(), Vec::new());
     let mut with_inertia = Vec::new();
+    let mut labels = BTreeSet::new();
     for section in tables {
+        let label = section.table.get("name").and_then(|v| v.get_ref().as_str());
+        if let Some(label) = label.filter(|l| !labels.insert((*l).to_owned())) {
+            let message = format!("two energies are called `{label}`");
+            problems.error(&section.span_of("name"), message);
+        }
         if let Some(inertial) = one(section, yard, &mut explicit, problems) {
             with_inertia.push(inertial);
         }
     }
     for body in built.iter().flatten() {
         let free = body.body.mobility.contains(&Mobility::Free);
-        if free && !with_inertia.contains(&body.body.name) {
+        let own = with_inertia.contains(&body.body.name);
+        if free && !own {
             inertia(body, yard, &mut terms, problems);
+        }
+        if own && body.section.has("gravity_from") {
+            let message = format!(
+                "`{}` has an [[energy]] of kind `inertia`: that is where its `gravity_from` belongs",
+                body.body.name
+            );
+            problems.error(&body.section.span_of("gravity_from"), message);
         }
     }
     terms.append(&mut explicit);

@@ -157,7 +157,7 @@ impl Workshop<'_> {
                     ..Mesh::default()
                 };
                 let geometry = Geometry { start, ..Geometry::of_mesh(mesh, RoleName::Film) };
-                Ok(self.explicit(geometry, t.rest.is_some(), table, problems))
+                Ok(explicit(geometry, t.rest.is_some(), table, problems))
             }
             ShapeConfig::Tets(t) => {
                 let start = self.points(&t.vertices);
@@ -165,7 +165,7 @@ impl Workshop<'_> {
                 let mesh =
                     Mesh { groups: t.groups.clone(), ..Mesh::from_tets(rest, t.tets.clone())? };
                 let geometry = Geometry { start, ..Geometry::of_mesh(mesh, RoleName::Solid) };
-                Ok(self.explicit(geometry, t.rest.is_some(), table, problems))
+                Ok(explicit(geometry, t.rest.is_some(), table, problems))
             }
             ShapeConfig::Spheres(s) => {
                 let centres = self.points(&s.centres);
@@ -237,31 +237,6 @@ impl Workshop<'_> {
         }
     }
 
-    /// Checks what only shapes that are given one by one can have wrong.
-    fn explicit(
-        &self,
-        geometry: Geometry,
-        has_rest: bool,
-        table: &Section<'_>,
-        problems: &mut Problems<'_>,
-    ) -> Option<Geometry> {
-        let (start, rest) = (geometry.start.len(), geometry.mesh.positions.len());
-        if has_rest && start != rest {
-            let message = format!("`rest` has {rest} positions and `vertices` {start}");
-            problems.error(&table.span_of("rest"), message);
-            return None;
-        }
-        for (name, group) in &geometry.mesh.groups {
-            if let Some(v) = group.iter().find(|v| **v as usize >= start) {
-                let message =
-                    format!("group `{name}` names vertex {v}, but there are {start} vertices");
-                problems.error(&table.span_of("groups"), message);
-                return None;
-            }
-        }
-        Some(geometry)
-    }
-
     fn file(
         &self,
         path: &str,
@@ -321,6 +296,30 @@ impl Workshop<'_> {
             each_point(geometry, |p| p + by);
         }
     }
+}
+
+/// Checks what only shapes that are given one by one can have wrong.
+fn explicit(
+    geometry: Geometry,
+    has_rest: bool,
+    table: &Section<'_>,
+    problems: &mut Problems<'_>,
+) -> Option<Geometry> {
+    let (start, rest) = (geometry.start.len(), geometry.mesh.positions.len());
+    if has_rest && start != rest {
+        let message = format!("`rest` has {rest} positions and `vertices` {start}");
+        problems.error(&table.span_of("rest"), message);
+        return None;
+    }
+    for (name, group) in &geometry.mesh.groups {
+        if let Some(v) = group.iter().find(|v| **v as usize >= start) {
+            let message =
+                format!("group `{name}` names vertex {v}, but there are {start} vertices");
+            problems.error(&table.span_of("groups"), message);
+            return None;
+        }
+    }
+    Some(geometry)
 }
 
 fn each_point(geometry: &mut Geometry, change: impl Fn(DVec3) -> DVec3) {

@@ -22,7 +22,7 @@ pub(crate) fn fast_motion(
             .filter(|(_, m)| **m == Mobility::Free)
             .map(|(v, _)| (*v + gravity * dt).length())
             .fold(0.0, f64::max);
-        let prescribed = b.moving.iter().flat_map(|m| {
+        let prescribed = b.moving.iter().filter_map(|m| {
             let first = m.vertices.first().map(|v| b.body.start[*v as usize]);
             first.map(|x| m.path.at(dt, x).distance(m.path.at(0.0, x)) / dt)
         });

@@ -31,7 +31,7 @@ pub(crate) struct BodyConfig {
     /// Displacement; after `rotate`. None where absent.
     #[serde(default = "defaults::translate")]
     pub(crate) translate: [Length; 3],
-    /// Name of a [[material]] or a table of constants: { young, poisson, thickness, density, area_density }.
+    /// Name of a [[material]] or a table of constants: `{ young, poisson, thickness, density, area_density }`.
     pub(crate) material: Option<MaterialRef>,
     /// Mass of the whole body, spread by area, volume or evenly over points; instead of a density.
     pub(crate) mass: Option<Mass>,

@@ -29,11 +29,12 @@ pub(crate) struct ContactConfig {
     #[serde(default)]
     pub(crate) friction: Number,
     /// Sliding speed below which friction fades, so that it has a derivative; 1 mm/s where absent, the value of the
-    /// bag article: slow against anything one sees.
+    /// bag article: slow against anything one sees. A body that friction should hold creeps: under a load F below
+    /// the limit L at this speed times F/sqrt(L^2 - F^2).
     #[serde(default = "defaults::friction_speed")]
     pub(crate) friction_speed: Velocity,
-    /// Candidate pairs are searched this much further than `dhat`, and kept until something has moved half of it.
-    /// `dhat` where absent, which balances the search against the number of pairs.
+    /// Candidate pairs are searched this much further than `dhat`, and kept until something has moved that far. A tenth
+    /// of `dhat` where absent: a search costs about as much as looking at its pairs twice.
     pub(crate) skin: Option<Length>,
     /// How far a step may go: "separating-normal" (default: cheap and never wrong) or "accd" (additive continuous
     /// collision detection: less cautious for pairs that slide or turn).

@@ -187,6 +187,7 @@ pub(crate) struct Icosphere {
 /// Triangles, given one by one.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the names are the keys of the file")]
 pub(crate) struct Triangles {
     /// Positions at the start.
     pub(crate) vertices: Vec<[Length; 3]>,
@@ -202,6 +203,7 @@ pub(crate) struct Triangles {
 /// Tetrahedra, given one by one.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the names are the keys of the file")]
 pub(crate) struct Tets {
     /// Positions at the start.
     pub(crate) vertices: Vec<[Length; 3]>,
