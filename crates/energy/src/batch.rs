@@ -113,7 +113,7 @@ impl<E: Element<N>, const N: usize> Batch<E, N> {
     }
 
     /// Changes the constants with time: within `window`, `change(t, k, params)` sets those of stencil `k` for a step
-    /// that ends at `t` [s]; outside of it the term is not there.
+    /// that ends at `t` (s); outside of it the term is not there.
     #[must_use]
     pub fn with_schedule(
         mut self,
@@ -178,13 +178,20 @@ impl<E: Element<N>, const N: usize> Batch<E, N> {
         inputs: &mut [[f64; LANES]],
     ) {
         let (x, old, v) = (0, 3 * N, 6 * N);
+        let [reads_old, reads_v] = self.program.looks_back();
         for (lane, &stencil) in stencil_of_lane.iter().enumerate() {
             for (i, &vertex) in self.vertices(stencil).iter().enumerate() {
                 let vertex = vertex as usize;
                 for c in 0..3 {
                     inputs[x + 3 * i + c][lane] = at.x[vertex][c];
-                    inputs[old + 3 * i + c][lane] = at.x_start[vertex][c];
-                    inputs[v + 3 * i + c][lane] = at.v_start[vertex][c];
+                }
+                for c in 0..3 {
+                    if reads_old {
+                        inputs[old + 3 * i + c][lane] = at.x_start[vertex][c];
+                    }
+                    if reads_v {
+                        inputs[v + 3 * i + c][lane] = at.v_start[vertex][c];
+                    }
                 }
             }
             inputs[9 * N][lane] = at.dt;
@@ -282,7 +289,7 @@ impl<E: Element<N>, const N: usize> Batch<E, N> {
     }
 }
 
-/// One corner's gradient and diagonal block of the closed form.
+/// One corner's gradient and diagonal block without the traced program.
 #[inline]
 fn closed_block<E: Element<N>, const N: usize>(
     at: &At<f64, N>,
@@ -300,6 +307,7 @@ fn closed_block<E: Element<N>, const N: usize>(
         (all.gradient[C], all.hessian[C][C])
     }
     match corner {
+        _ if E::VERTEX_BLOCK => E::vertex_block(at, p, corner),
         0 => block::<E, N, 0>(at, p),
         1 if N > 1 => block::<E, N, 1>(at, p),
         2 if N > 2 => block::<E, N, 2>(at, p),
@@ -421,7 +429,7 @@ impl<E: Element<N>, const N: usize> Term for Batch<E, N> {
         }
         let incidence =
             self.incidence.get_or_init(|| Incidence::new(&self.stencils.vertices, N, at.x.len()));
-        if E::CLOSED_BLOCK {
+        if E::CLOSED_FORM || E::VERTEX_BLOCK {
             for (&vertex, out) in vertices.iter().zip(out) {
                 for &(stencil, corner) in incidence.around(vertex) {
                     let (here, params) = self.load(at, stencil as usize);

@@ -24,11 +24,11 @@ pub struct Row {
     pub vertices: [u32; 4],
     /// Weights of the closest points; they sum to 0.
     pub weights: [f64; 4],
-    /// Distance that counts as touching [m]: `min_gap`, `R + min_gap/2` or `R_i + R_j`.
+    /// Distance that counts as touching (m): `min_gap`, `R + min_gap/2` or `R_i + R_j`.
     pub offset: f64,
     /// Unit vector `r / |r|`, from the second primitive to the first.
     pub normal: DVec3,
-    /// `|r| - offset` [m].
+    /// `|r| - offset` (m).
     pub gap: f64,
     /// What the two primitives are.
     pub kind: RowKind,
@@ -43,11 +43,11 @@ pub struct SlabRow {
     pub vertex: u32,
     /// Unit normal of the nearest face, out of the slab.
     pub normal: DVec3,
-    /// `n.p` of any point p on that face [m].
+    /// `n.p` of any point p on that face (m).
     pub plane: f64,
-    /// Distance that counts as touching [m].
+    /// Distance that counts as touching (m).
     pub offset: f64,
-    /// `n.x - plane - offset` [m]; negative inside the slab.
+    /// `n.x - plane - offset` (m); negative inside the slab.
     pub gap: f64,
     /// Index of the slab.
     pub slab: u32,

@@ -27,7 +27,7 @@ pub struct Curve<const K: usize> {
 }
 
 impl<const K: usize> Curve<K> {
-    /// A curve through `(time [s], values)` pairs; `key` is the scene key that errors point at.
+    /// A curve through `(time (s), values)` pairs; `key` is the scene key that errors point at.
     pub fn new(
         keys: impl IntoIterator<Item = (f64, [f64; K])>,
         interpolation: Interpolation,
@@ -63,7 +63,7 @@ impl<const K: usize> Curve<K> {
         }
     }
 
-    /// The values at time `t` [s].
+    /// The values at time `t` (s).
     pub fn at(&self, t: f64) -> [f64; K] {
         let last = self.times.len() - 1;
         if t <= self.times[0] {
@@ -116,7 +116,7 @@ impl Window {
     /// All the time.
     pub const ALWAYS: Self = Self { from: f64::NEG_INFINITY, until: f64::INFINITY };
 
-    /// Times of steps are sums of roundings; no step is as short as this [s].
+    /// Times of steps are sums of roundings; no step is as short as this (s).
     const SLACK: f64 = 1e-9;
 
     /// From one time of a scene until another; an end that is absent is open. An error where nothing is left between
@@ -138,12 +138,12 @@ impl Window {
         ))
     }
 
-    /// From a time [s] on.
+    /// From a time (s) on.
     pub fn after(from: f64) -> Self {
         Self { from, ..Self::ALWAYS }
     }
 
-    /// Whether a step that ends at `t` [s] is inside.
+    /// Whether a step that ends at `t` (s) is inside.
     pub fn holds(&self, t: f64) -> bool {
         self.from + Self::SLACK < t && t <= self.until + Self::SLACK
     }

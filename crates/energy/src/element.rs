@@ -6,13 +6,13 @@ use gusset_scalar::{Mat3, Scalar, Vec3};
 /// What an element may look at. Fields that an energy does not read cost nothing: the traced graph drops them.
 #[derive(Clone, Copy, Debug)]
 pub struct At<S, const N: usize> {
-    /// Positions the energy is asked for [m].
+    /// Positions the energy is asked for (m).
     pub x: [Vec3<S>; N],
-    /// Positions at the start of the step [m].
+    /// Positions at the start of the step (m).
     pub x_start: [Vec3<S>; N],
-    /// Velocities at the start of the step [m/s].
+    /// Velocities at the start of the step (m/s).
     pub v_start: [Vec3<S>; N],
-    /// Length of the step [s].
+    /// Length of the step (s).
     pub dt: S,
 }
 
@@ -36,9 +36,9 @@ pub enum Psd {
 /// Gradient and Hessian blocks of one stencil, as a closed form fills them.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocks<const N: usize> {
-    /// `dE/dx_i` [N].
+    /// `dE/dx_i` (N).
     pub gradient: [Vec3<f64>; N],
-    /// `d2E/dx_i dx_j` [N/m]; only `i <= j` is read.
+    /// `d2E/dx_i dx_j` (N/m); only `i <= j` is read.
     pub hessian: [[Mat3<f64>; N]; N],
 }
 
@@ -62,14 +62,14 @@ pub trait Element<const N: usize>: Sized + Send + Sync + 'static {
     /// Whether [`Element::closed_form`] replaces the traced gradient and Hessian on the CPU.
     const CLOSED_FORM: bool = false;
 
-    /// Whether the closed form also gives one vertex's own block. Where its projection is costly, the traced block,
-    /// projected by itself, is cheaper.
-    const CLOSED_BLOCK: bool = Self::CLOSED_FORM;
+    /// Whether [`Element::vertex_block`] is overridden. Otherwise a vertex's block is that of the closed form, else the
+    /// traced one, projected by itself.
+    const VERTEX_BLOCK: bool = false;
 
     /// Whether [`Element::max_step`] is overridden; otherwise it is never called.
     const BOUNDS_STEP: bool = false;
 
-    /// Energy of one stencil [J].
+    /// Energy of one stencil (J).
     fn energy<S: Scalar>(at: &At<S, N>, p: &Self::Params<S>) -> S;
 
     /// Gradient and (possibly deliberately inexact, always positive semi-definite) Hessian in closed form. Its gradient
@@ -77,6 +77,17 @@ pub trait Element<const N: usize>: Sized + Send + Sync + 'static {
     fn closed_form(at: &At<f64, N>, p: &Self::Params<f64>, out: &mut Blocks<N>) {
         let _ = (at, p, out);
         unreachable!("CLOSED_FORM is set without an override of closed_form");
+    }
+
+    /// Gradient and diagonal Hessian block of one corner: the exact block, made positive semi-definite by itself. Worth
+    /// an override where the closed form of all corners projects at a cost that one vertex's block does not need.
+    fn vertex_block(
+        at: &At<f64, N>,
+        p: &Self::Params<f64>,
+        corner: usize,
+    ) -> (Vec3<f64>, Mat3<f64>) {
+        let _ = (at, p, corner);
+        unreachable!("VERTEX_BLOCK is set without an override of vertex_block");
     }
 
     /// Largest fraction of the step `dx` that this stencil tolerates (an inversion, say); 1 when it does not care.
@@ -164,7 +175,7 @@ array_fields!(Vec3<S>);
 /// gusset_energy::fields! {
 ///     /// An edge at rest.
 ///     pub struct Edge<S> {
-///         /// Rest length [m].
+///         /// Rest length (m).
 ///         pub rest: S,
 ///     }
 /// }

@@ -8,7 +8,7 @@ use gusset_mesh::{Body, Material, Mobility, Role, Topology, World};
 use gusset_units::Units;
 use std::collections::BTreeMap;
 
-/// A body at rest in the given positions [m], of 1 kg a vertex, all free.
+/// A body at rest in the given positions (m), of 1 kg a vertex, all free.
 ///
 /// # Panics
 /// If the triangles are no sound mesh.
@@ -47,8 +47,8 @@ pub fn build<E: Energy>(keys: &str, site: &Site<'_>) -> Result<Vec<Box<dyn Term>
     Ok(terms.into_vec())
 }
 
-/// Energy [J] and forces [N] (minus the gradient) of a term on every vertex of a world that rests in `start` and is now
-/// in `x`, in a step of `dt` [s].
+/// Energy (J) and forces (N) (minus the gradient) of a term on every vertex of a world that rests in `start` and is now
+/// in `x`, in a step of `dt` (s).
 pub fn forces(term: &dyn Term, start: &[DVec3], x: &[DVec3], dt: f64) -> (f64, Vec<DVec3>) {
     let still = vec![DVec3::ZERO; x.len()];
     let state = StepState { x, x_start: start, v_start: &still, dt };

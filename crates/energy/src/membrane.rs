@@ -150,7 +150,7 @@ fn first_root(c: f64, b: f64, a: f64) -> f64 {
     if discriminant >= 0.0 && q > 0.0 && c > 0.0 { 2.0 * c / q } else { f64::INFINITY }
 }
 
-/// Lamé constants of a film [N/m]: those given, else those of the body's material under plane stress.
+/// Lamé constants of a film (N/m): those given, else those of the body's material under plane stress.
 pub fn lame(
     mu: Option<Stiffness>,
     lambda: Option<Stiffness>,

@@ -42,7 +42,7 @@ pub struct Motion {
 /// A [`Motion`] in SI units, ready to evaluate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
-    /// Translation [m] and angle [rad].
+    /// Translation (m) and angle (rad).
     curve: Curve<4>,
     axis: DVec3,
     pivot: DVec3,
@@ -74,14 +74,14 @@ impl Motion {
 }
 
 impl Path {
-    /// Steady motion: velocity [m/s] from time 0 on.
+    /// Steady motion: velocity (m/s) from time 0 on.
     pub fn steady(velocity: DVec3, until: f64) -> Self {
         let end = velocity * until;
         let curve = Curve::line((0.0, [0.0; 4]), (until, [end.x, end.y, end.z, 0.0]));
         Self { curve, axis: DVec3::Z, pivot: DVec3::ZERO }
     }
 
-    /// Where a point that starts at `point` is at time `t` [s].
+    /// Where a point that starts at `point` is at time `t` (s).
     pub fn at(&self, t: f64, point: DVec3) -> DVec3 {
         let [x, y, z, angle] = self.curve.at(t);
         let arm = point - self.pivot;

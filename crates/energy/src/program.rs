@@ -17,6 +17,7 @@ pub(crate) use gusset_trace::LANES;
 pub struct Program {
     arity: usize,
     inputs: usize,
+    looks_back: [bool; 2],
     gradient: Tape,
     hessian: Tape,
     corners: Vec<Tape>,
@@ -123,11 +124,18 @@ impl Program {
                 }
             }
         }
+        let tapes = [Tape::new(&graph, &gradient), Tape::new(&graph, &full)];
+        let reads = |range: std::ops::Range<usize>| {
+            tapes.iter().flat_map(Tape::reads).any(|&k| range.contains(&(k as usize)))
+        };
+        let looks_back = [reads(3 * N..6 * N), reads(6 * N..9 * N)];
+        let [gradient_tape, hessian_tape] = tapes;
         Self {
             arity: N,
             inputs,
-            gradient: Tape::new(&graph, &gradient),
-            hessian: Tape::new(&graph, &full),
+            looks_back,
+            gradient: gradient_tape,
+            hessian: hessian_tape,
             corners: corners.collect(),
             packed: blocks,
             operations: [
@@ -148,6 +156,11 @@ impl Program {
     /// Number of inputs of the programs.
     pub fn input_count(&self) -> usize {
         self.inputs
+    }
+
+    /// Whether the derivatives depend on positions and on velocities of the step's start.
+    pub(crate) fn looks_back(&self) -> [bool; 2] {
+        self.looks_back
     }
 
     /// Vertices per stencil.

@@ -6,7 +6,7 @@ use nalgebra::{Const, DMatrix, SMatrix};
 
 /// Projects one element's Hessian in place.
 ///
-/// `blocks` holds the upper 3x3 blocks of `arity` vertices, row-major, in the order of [`block_index`] [N/m].
+/// `blocks` holds the upper 3x3 blocks of `arity` vertices, row-major, in the order of [`block_index`] (N/m).
 /// [`Psd::Exact`] leaves it as it is; the others take the eigen-decomposition of the full symmetric matrix and clamp
 /// negative eigenvalues to 0 or take their absolute value.
 pub fn project(blocks: &mut [f64], arity: usize, psd: Psd) {

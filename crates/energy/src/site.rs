@@ -64,13 +64,13 @@ pub fn non_negative(value: f64, key: &'static str, unit: &str) -> Result<f64, Bu
 /// What contact terms share, from the scene's `[contact]`; SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactParameters {
-    /// Gap below which a row acts [m].
+    /// Gap below which a row acts (m).
     pub dhat: f64,
-    /// Barrier or penalty stiffness [N/m].
+    /// Barrier or penalty stiffness (N/m).
     pub stiffness: f64,
     /// Coulomb coefficient.
     pub friction: f64,
-    /// Sliding speed below which friction is regularised [m/s].
+    /// Sliding speed below which friction is regularised (m/s).
     pub friction_speed: f64,
 }
 
@@ -83,7 +83,7 @@ pub struct Site<'a> {
     pub body: Option<&'a Body>,
     /// Units of the scene's bare numbers.
     pub units: &'a Units,
-    /// Gravity [m/s^2].
+    /// Gravity (m/s^2).
     pub gravity: DVec3,
     /// Contact parameters, where the scene has contact.
     pub contact: Option<ContactParameters>,

@@ -7,13 +7,13 @@ use glam::DVec3;
 /// Positions that a term is evaluated at, with what it may look back to.
 #[derive(Clone, Copy, Debug)]
 pub struct StepState<'a> {
-    /// Positions [m], one per world vertex.
+    /// Positions (m), one per world vertex.
     pub x: &'a [DVec3],
-    /// Positions at the start of the step [m].
+    /// Positions at the start of the step (m).
     pub x_start: &'a [DVec3],
-    /// Velocities at the start of the step [m/s].
+    /// Velocities at the start of the step (m/s).
     pub v_start: &'a [DVec3],
-    /// Length of the step [s].
+    /// Length of the step (s).
     pub dt: f64,
 }
 
@@ -31,9 +31,9 @@ pub enum Want {
 /// Results per stencil, stencil after stencil; reused between passes, so nothing is allocated once warm.
 #[derive(Clone, Debug, Default)]
 pub struct Local {
-    /// `3 * arity` numbers a stencil [N].
+    /// `3 * arity` numbers a stencil (N).
     pub gradient: Vec<f64>,
-    /// `9 * block_count(arity)` numbers a stencil [N/m]: upper 3x3 blocks in the order of [`block_index`], row-major;
+    /// `9 * block_count(arity)` numbers a stencil (N/m): upper 3x3 blocks in the order of [`block_index`], row-major;
     /// empty where only gradients were wanted.
     pub hessian: Vec<f64>,
 }
@@ -52,16 +52,16 @@ impl Local {
 /// One vertex's share of a term: gradient and diagonal Hessian block, as block-descent solvers need it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VertexBlock {
-    /// `dE/dx_i` [N].
+    /// `dE/dx_i` (N).
     pub gradient: [f64; 3],
-    /// `d2E/dx_i2` [N/m], row-major, positive semi-definite.
+    /// `d2E/dx_i2` (N/m), row-major, positive semi-definite.
     pub hessian: [f64; 9],
 }
 
 /// Normal forces of the rows that were active at the start of a step: what barriers publish and friction reads.
 #[derive(Clone, Debug, Default)]
 pub struct Lagged {
-    /// `-B'(g)` [N] for each of [`Contacts::rows`].
+    /// `-B'(g)` (N) for each of [`Contacts::rows`].
     pub normal_force: Vec<f64>,
     /// The same for each of [`Contacts::slabs`].
     pub slab_normal_force: Vec<f64>,
@@ -107,7 +107,7 @@ pub trait Term: Send + Sync {
         false
     }
 
-    /// Keyframes, releases: the term as it is for a step that ends at `t` [s]; called once per step before anything
+    /// Keyframes, releases: the term as it is for a step that ends at `t` (s); called once per step before anything
     /// else.
     fn at_time(&mut self, t: f64) {
         let _ = t;
@@ -128,7 +128,7 @@ pub trait Term: Send + Sync {
         let _ = contacts;
     }
 
-    /// Energy per stencil [J]; `out` is resized.
+    /// Energy per stencil (J); `out` is resized.
     fn energy(&self, at: &StepState<'_>, out: &mut Vec<f64>);
 
     /// Gradients and Hessian blocks per stencil, laid out as in [`Local`]; every number is overwritten. `hessian` is

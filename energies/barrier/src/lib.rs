@@ -23,20 +23,20 @@ use gusset_energy::{
 #[serde(deny_unknown_fields)]
 pub struct Barrier {}
 
-/// `B(g)` [J].
+/// `B(g)` (J).
 pub fn barrier<S: Scalar>(gap: S, dhat: S, stiffness: S) -> S {
     // Clamped before the logarithm: 0 beyond dhat, infinite (not NaN) behind the surface.
     let gap = gap.max(S::lit(0.0)).min(dhat);
     -stiffness * (gap - dhat).square() * (gap / dhat).ln()
 }
 
-/// `B'(g)` [N].
+/// `B'(g)` (N).
 pub fn slope(gap: f64, dhat: f64, stiffness: f64) -> f64 {
     let (a, log) = (gap - dhat, (gap / dhat).ln());
     if a < 0.0 { -stiffness * (2.0 * a * log + a * a / gap) } else { 0.0 }
 }
 
-/// `B''(g)` [N/m].
+/// `B''(g)` (N/m).
 pub fn curvature(gap: f64, dhat: f64, stiffness: f64) -> f64 {
     let (a, log) = (gap - dhat, (gap / dhat).ln());
     if a < 0.0 { -stiffness * (2.0 * log + 4.0 * a / gap - (a / gap).powi(2)) } else { 0.0 }
@@ -47,11 +47,11 @@ fields! {
     pub struct Pair<S> {
         /// Weights of the closest points.
         pub weights: [S; 4],
-        /// Distance that counts as touching [m].
+        /// Distance that counts as touching (m).
         pub offset: S,
-        /// Gap below which the barrier acts [m].
+        /// Gap below which the barrier acts (m).
         pub dhat: S,
-        /// `k` [N/m].
+        /// `k` (N/m).
         pub stiffness: S,
     }
 }
@@ -67,7 +67,7 @@ impl Element<4> for RowBarrier {
         barrier(separation(&at.x, &p.weights).norm() - p.offset, p.dhat, p.stiffness)
     }
 
-    #[inline]
+    #[inline(always)]
     fn closed_form(at: &At<f64, 4>, p: &Pair<f64>, out: &mut Blocks<4>) {
         let r = separation(&at.x, &p.weights);
         let distance = r.norm();
@@ -89,13 +89,13 @@ fields! {
     pub struct Face<S> {
         /// Unit normal out of the slab.
         pub normal: Vec3<S>,
-        /// `n.p` of the face's points [m].
+        /// `n.p` of the face's points (m).
         pub plane: S,
-        /// Distance that counts as touching [m].
+        /// Distance that counts as touching (m).
         pub offset: S,
-        /// Gap below which the barrier acts [m].
+        /// Gap below which the barrier acts (m).
         pub dhat: S,
-        /// `k` [N/m].
+        /// `k` (N/m).
         pub stiffness: S,
     }
 }
@@ -112,6 +112,7 @@ impl Element<1> for SlabBarrier {
         barrier(p.normal.dot(at.x[0]) - p.plane - p.offset, p.dhat, p.stiffness)
     }
 
+    #[inline(always)]
     fn closed_form(at: &At<f64, 1>, p: &Face<f64>, out: &mut Blocks<1>) {
         let (n, gap) = (p.normal, p.normal.dot(at.x[0]) - p.plane - p.offset);
         out.gradient[0] = n * slope(gap, p.dhat, p.stiffness);

@@ -30,7 +30,7 @@ fn default_rate() -> Rate {
 fields! {
     /// A particle in still air.
     pub struct Particle<S> {
-        /// Drag per velocity, `c m` [kg/s].
+        /// Drag per velocity, `c m` (kg/s).
         pub drag: S,
     }
 }
@@ -44,6 +44,7 @@ impl Element<1> for Drag {
         p.drag * at.v_start[0].dot(at.x[0] - at.x_start[0])
     }
 
+    #[inline(always)]
     fn closed_form(at: &At<f64, 1>, p: &Particle<f64>, out: &mut Blocks<1>) {
         *out = Blocks::zero();
         out.gradient[0] = at.v_start[0] * p.drag;

@@ -33,9 +33,9 @@ fields! {
         pub weights: [S; 4],
         /// Unit normal at the start of the step.
         pub normal: Vec3<S>,
-        /// Coulomb limit: coefficient times normal force [N].
+        /// Coulomb limit: coefficient times normal force (N).
         pub load: S,
-        /// Sliding speed of the smoothing [m/s].
+        /// Sliding speed of the smoothing (m/s).
         pub speed: S,
     }
 }
@@ -45,9 +45,9 @@ fields! {
     pub struct Face<S> {
         /// Unit normal out of the slab.
         pub normal: Vec3<S>,
-        /// Coulomb limit: coefficient times normal force [N].
+        /// Coulomb limit: coefficient times normal force (N).
         pub load: S,
-        /// Sliding speed of the smoothing [m/s].
+        /// Sliding speed of the smoothing (m/s).
         pub speed: S,
     }
 }
@@ -64,7 +64,7 @@ fn tangential<S: Scalar>(u: Vec3<S>, n: Vec3<S>) -> Vec3<S> {
     u - n * n.dot(u)
 }
 
-/// Force [N] and stiffness [N/m] by the sliding `t`.
+/// Force (N) and stiffness (N/m) by the sliding `t`.
 #[inline(always)]
 fn derivatives(t: Vec3<f64>, n: Vec3<f64>, load: f64, eps: f64) -> (Vec3<f64>, Mat3<f64>) {
     let s = t.norm_eps(eps);
@@ -92,7 +92,7 @@ impl Element<4> for RowFriction {
         p.load * length(t, at.dt * p.speed)
     }
 
-    #[inline]
+    #[inline(always)]
     fn closed_form(at: &At<f64, 4>, p: &Pair<f64>, out: &mut Blocks<4>) {
         let w = p.weights;
         let t = tangential(motion(at, &w), p.normal);
@@ -119,6 +119,7 @@ impl Element<1> for SlabFriction {
         p.load * length(t, at.dt * p.speed)
     }
 
+    #[inline(always)]
     fn closed_form(at: &At<f64, 1>, p: &Face<f64>, out: &mut Blocks<1>) {
         let t = tangential(at.x[0] - at.x_start[0], p.normal);
         let (force, stiffness) = derivatives(t, p.normal, p.load, at.dt * p.speed);

@@ -64,7 +64,7 @@ pub enum Rest {
 fields! {
     /// An interior edge with its two faces.
     pub struct Edge<S> {
-        /// `k` [N m].
+        /// `k` (N m).
         pub stiffness: S,
         /// Cosine of the rest angle.
         pub rest_cos: S,
@@ -95,7 +95,7 @@ impl Element<4> for Hinge {
         p.stiffness * bend(angle(d - c, n1, n2), p).square() * 0.5
     }
 
-    #[inline]
+    #[inline(always)]
     fn closed_form(at: &At<f64, 4>, p: &Edge<f64>, out: &mut Blocks<4>) {
         let [a, b, c, d] = at.x;
         let e = d - c;

@@ -29,16 +29,16 @@ pub enum Law {
 
 /// How stiff the hinges of a body are.
 pub(crate) enum Stiffness {
-    /// `k` [N m].
+    /// `k` (N m).
     Same(f64),
-    /// `k/l` [N].
+    /// `k/l` (N).
     PerLength(f64),
-    /// `k A/l^2` [N m].
+    /// `k A/l^2` (N m).
     Plate(f64),
 }
 
 impl Stiffness {
-    /// `k` of one hinge [N m].
+    /// `k` of one hinge (N m).
     pub(crate) fn of(&self, body: &Body, hinge: &gusset_mesh::Hinge) -> f64 {
         let [a, b, c, d] = hinge.vertices().map(|v| body.rest[v as usize]);
         match *self {

@@ -43,11 +43,11 @@ pub struct Load {
 fields! {
     /// A particle.
     pub struct Particle<S> {
-        /// Mass [kg].
+        /// Mass (kg).
         pub mass: S,
-        /// Gravity [m/s^2].
+        /// Gravity (m/s^2).
         pub gravity: Vec3<S>,
-        /// Constant force [N].
+        /// Constant force (N).
         pub force: Vec3<S>,
     }
 }
@@ -62,6 +62,7 @@ impl Element<1> for Inertia {
         p.mass * (at.x[0] - y).norm_squared() / (at.dt * at.dt * 2.0)
     }
 
+    #[inline(always)]
     fn closed_form(at: &At<f64, 1>, p: &Particle<f64>, out: &mut Blocks<1>) {
         let stiffness = p.mass / (at.dt * at.dt);
         out.gradient[0] = (at.x[0] - target(at, p)) * stiffness;
@@ -111,7 +112,7 @@ impl Energy for Inertia {
 }
 
 impl Inertia {
-    /// The constant force on each vertex of the body [N].
+    /// The constant force on each vertex of the body (N).
     fn forces(&self, site: &Site<'_>) -> Result<Vec<DVec3>, BuildError> {
         let body = site.body()?;
         let si = |force: [Force; 3]| DVec3::from_array(force.map(|f| f.si(site.units)));

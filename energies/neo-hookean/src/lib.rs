@@ -35,9 +35,9 @@ fields! {
     pub struct Triangle<S> {
         /// Its rest shape.
         pub rest: Film<S>,
-        /// Lamé's `mu` [N/m].
+        /// Lamé's `mu` (N/m).
         pub mu: S,
-        /// Lamé's `lambda` [N/m].
+        /// Lamé's `lambda` (N/m).
         pub lambda: S,
     }
 }
@@ -63,7 +63,7 @@ impl Element<3> for NeoHookean {
         p.rest.area * (p.mu * shear + p.lambda * 0.5 * log_j * log_j)
     }
 
-    #[inline]
+    #[inline(always)]
     fn closed_form(at: &At<f64, 3>, p: &Triangle<f64>, out: &mut Blocks<3>) {
         let f = p.rest.deformation(&at.x);
         let [e11, e22, e12] = membrane::strain(f);

@@ -6,7 +6,7 @@ use gusset_energy::{Mat3, vec3};
 use gusset_mesh::{Material, Role, World};
 use nalgebra::{Matrix3x2, SMatrix};
 
-/// Constants of a 30 um polyethylene film [N/m].
+/// Constants of a 30 um polyethylene film (N/m).
 const MU: f64 = 3258.62;
 const LAMBDA: f64 = 5332.29;
 

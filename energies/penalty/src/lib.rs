@@ -26,9 +26,9 @@ fields! {
     pub struct Pair<S> {
         /// Weights of the closest points.
         pub weights: [S; 4],
-        /// Distance below which the penalty acts: `offset + dhat` [m].
+        /// Distance below which the penalty acts: `offset + dhat` (m).
         pub reach: S,
-        /// `k` [N/m].
+        /// `k` (N/m).
         pub stiffness: S,
     }
 }
@@ -45,7 +45,7 @@ impl Element<4> for RowPenalty {
         p.stiffness * 0.5 * depth * depth
     }
 
-    #[inline]
+    #[inline(always)]
     fn closed_form(at: &At<f64, 4>, p: &Pair<f64>, out: &mut Blocks<4>) {
         let r = separation(&at.x, &p.weights);
         let distance = r.norm();
@@ -66,9 +66,9 @@ fields! {
     pub struct Face<S> {
         /// Unit normal out of the slab.
         pub normal: Vec3<S>,
-        /// Where the penalty sets in: `n.p` of the face's points plus the offset [m].
+        /// Where the penalty sets in: `n.p` of the face's points plus the offset (m).
         pub plane: S,
-        /// `k` [N/m].
+        /// `k` (N/m).
         pub stiffness: S,
     }
 }
@@ -86,6 +86,7 @@ impl Element<1> for SlabPenalty {
         p.stiffness * 0.5 * depth * depth
     }
 
+    #[inline(always)]
     fn closed_form(at: &At<f64, 1>, p: &Face<f64>, out: &mut Blocks<1>) {
         let (n, depth) = (p.normal, (p.plane - p.normal.dot(at.x[0])).max(0.0));
         out.gradient[0] = n * (-p.stiffness * depth);

@@ -65,9 +65,9 @@ pub struct TargetKey {
 fields! {
     /// A spring to a point in space.
     pub struct Spring<S> {
-        /// `k` [N/m].
+        /// `k` (N/m).
         pub stiffness: S,
-        /// Its far end [m].
+        /// Its far end (m).
         pub target: Vec3<S>,
     }
 }
@@ -81,6 +81,7 @@ impl Element<1> for Support {
         p.stiffness * 0.5 * (at.x[0] - p.target).norm_squared()
     }
 
+    #[inline(always)]
     fn closed_form(at: &At<f64, 1>, p: &Spring<f64>, out: &mut Blocks<1>) {
         out.gradient[0] = (at.x[0] - p.target) * p.stiffness;
         out.hessian[0][0] = Mat3::identity() * p.stiffness;
@@ -158,7 +159,7 @@ impl Energy for Support {
 }
 
 impl Support {
-    /// Stiffness over time [N/m].
+    /// Stiffness over time (N/m).
     fn ramp(&self, site: &Site<'_>) -> Result<Option<Curve<1>>, BuildError> {
         if self.stiffness_keys.is_empty() {
             return Ok(None);

@@ -7,13 +7,13 @@ use gusset_energy::{At, Blocks, Element, Mat3, Scalar, Vec3, fields};
 fields! {
     /// A tetrahedron.
     pub struct Tetrahedron<S> {
-        /// Inverse of the rest edges from vertex 0, by column [1/m].
+        /// Inverse of the rest edges from vertex 0, by column (1/m).
         pub inverse: [Vec3<S>; 3],
-        /// Rest volume [m^3].
+        /// Rest volume (m^3).
         pub volume: S,
-        /// Shear modulus [Pa].
+        /// Shear modulus (Pa).
         pub mu: S,
-        /// Second Lamé constant [Pa].
+        /// Second Lamé constant (Pa).
         pub lambda: S,
     }
 }
@@ -23,6 +23,18 @@ impl<S: Scalar> Tetrahedron<S> {
     #[inline(always)]
     pub fn deformation(&self, x: &[Vec3<S>; 4]) -> Mat3<S> {
         Mat3::from_columns(x[1] - x[0], x[2] - x[0], x[3] - x[0]) * Mat3 { columns: self.inverse }
+    }
+}
+
+impl Tetrahedron<f64> {
+    /// The row by which a corner moves `F`: `dF = dx m^T` (1/m).
+    #[inline(always)]
+    fn row(&self, corner: usize) -> Vec3<f64> {
+        let rows = Mat3 { columns: self.inverse }.transpose().columns;
+        match corner {
+            0 => -(rows[0] + rows[1] + rows[2]),
+            _ => rows[corner - 1],
+        }
     }
 }
 
@@ -51,7 +63,7 @@ pub struct Stable;
 impl Element<4> for Stable {
     type Params<S: Scalar> = Tetrahedron<S>;
     const CLOSED_FORM: bool = true;
-    const CLOSED_BLOCK: bool = false;
+    const VERTEX_BLOCK: bool = true;
 
     fn energy<S: Scalar>(at: &At<S, 4>, p: &Tetrahedron<S>) -> S {
         let f = p.deformation(&at.x);
@@ -62,7 +74,7 @@ impl Element<4> for Stable {
         p.volume * ((p.lambda + p.mu * 2.0) * 0.5 * growth * growth - p.mu * second)
     }
 
-    #[inline]
+    #[inline(always)]
     fn closed_form(at: &At<f64, 4>, p: &Tetrahedron<f64>, out: &mut Blocks<4>) {
         let f = p.deformation(&at.x);
         let (mu, bulk) = (p.mu, p.lambda + p.mu);
@@ -85,6 +97,19 @@ impl Element<4> for Stable {
         };
         assemble(p, f, stress, principal, out);
     }
+
+    /// `V [mu |m|^2 I + lambda' (cof F m)(cof F m)^T]`: along one vertex's motion the second derivative of `J` vanishes.
+    fn vertex_block(
+        at: &At<f64, 4>,
+        p: &Tetrahedron<f64>,
+        corner: usize,
+    ) -> (Vec3<f64>, Mat3<f64>) {
+        let (f, m, bulk) = (p.deformation(&at.x), p.row(corner), p.lambda + p.mu);
+        let area = f.cofactor() * m; // dJ/dx
+        let force = f * m * p.mu + area * (bulk * (f.det() - 1.0) - p.mu);
+        let round = Mat3::identity() * (p.mu * m.norm_squared());
+        (force * p.volume, (round + area.outer(area) * bulk) * p.volume)
+    }
 }
 
 /// Infinite at zero volume.
@@ -93,7 +118,7 @@ pub struct Log;
 impl Element<4> for Log {
     type Params<S: Scalar> = Tetrahedron<S>;
     const CLOSED_FORM: bool = true;
-    const CLOSED_BLOCK: bool = false;
+    const VERTEX_BLOCK: bool = true;
     const BOUNDS_STEP: bool = true;
 
     fn energy<S: Scalar>(at: &At<S, 4>, p: &Tetrahedron<S>) -> S {
@@ -105,7 +130,7 @@ impl Element<4> for Log {
         p.volume * S::select_lt(S::lit(0.0), f.det(), density, S::lit(f64::INFINITY))
     }
 
-    #[inline]
+    #[inline(always)]
     fn closed_form(at: &At<f64, 4>, p: &Tetrahedron<f64>, out: &mut Blocks<4>) {
         let f = p.deformation(&at.x);
         let (mu, lambda) = (p.mu, p.lambda);
@@ -123,6 +148,23 @@ impl Element<4> for Log {
             flip: std::array::from_fn(|c| mu - pressure / (s[(c + 1) % 3] * s[(c + 2) % 3])),
         };
         assemble(p, f, stress, principal, out);
+    }
+
+    /// `V [mu |m|^2 I + (lambda (1 - log J) + mu)/J^2 (cof F m)(cof F m)^T]`.
+    fn vertex_block(
+        at: &At<f64, 4>,
+        p: &Tetrahedron<f64>,
+        corner: usize,
+    ) -> (Vec3<f64>, Mat3<f64>) {
+        let (f, m) = (p.deformation(&at.x), p.row(corner));
+        let log_j = 0.5 * strain(f).dilation.max(-1.0).ln_1p();
+        let pressure = p.lambda * log_j - p.mu;
+        let growth = f.cofactor() * m / f.det(); // d(log J)/dx
+        let round = p.mu * m.norm_squared();
+        // The only eigenvalue that can be negative belongs to the direction of growth.
+        let along = (p.lambda - pressure).max(-round / growth.norm_squared());
+        let block = Mat3::identity() * round + growth.outer(growth) * along;
+        ((f * m * p.mu + growth * pressure) * p.volume, block * p.volume)
     }
 
     fn max_step(x: &[Vec3<f64>; 4], dx: &[Vec3<f64>; 4], _: &Tetrahedron<f64>) -> f64 {

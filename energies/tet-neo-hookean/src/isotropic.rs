@@ -10,7 +10,7 @@ use crate::eigen;
 use crate::elements::Tetrahedron;
 use gusset_energy::{Blocks, Mat3, Vec3};
 
-/// Second derivatives of an isotropic density by the principal stretches [Pa].
+/// Second derivatives of an isotropic density by the principal stretches (Pa).
 pub struct Principal {
     /// Hessian by the stretches.
     pub hessian: [[f64; 3]; 3],

@@ -102,7 +102,7 @@ fn tetrahedra(site: &Site<'_>, (mu, lambda): (f64, f64)) -> Result<Vec<Stencil>,
 }
 
 impl TetNeoHookean {
-    /// Lamé constants [Pa].
+    /// Lamé constants (Pa).
     fn lame(&self, site: &Site<'_>) -> Result<(f64, f64), BuildError> {
         let (mu, lambda) = match (self.mu, self.lambda) {
             (Some(mu), Some(lambda)) => (mu.si(site.units), lambda.si(site.units)),

@@ -72,9 +72,9 @@ fn default_stiffness() -> Stiffness {
 fields! {
     /// A thread.
     pub struct Thread<S> {
-        /// `k` [N/m].
+        /// `k` (N/m).
         pub stiffness: S,
-        /// `L` [m].
+        /// `L` (m).
         pub length: S,
     }
 }
@@ -88,6 +88,7 @@ impl Element<2> for Tie {
         p.stiffness * 0.5 * stretch * stretch
     }
 
+    #[inline(always)]
     fn closed_form(at: &At<f64, 2>, p: &Thread<f64>, out: &mut Blocks<2>) {
         let r = at.x[1] - at.x[0];
         let d = r.norm();
@@ -110,7 +111,7 @@ impl Element<2> for Tie {
 
 /// How the lengths change with time.
 enum Shortening {
-    /// One length for all threads [m].
+    /// One length for all threads (m).
     Length(Curve<1>),
     /// A factor on each thread's own length.
     Factor(Curve<1>, Vec<f64>),
