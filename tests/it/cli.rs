@@ -143,7 +143,9 @@ fn energies_and_schema_know_what_is_linked() {
         assert!(one.contains(&format!("kind = \"{name}\"")), "{one}");
         let one = gusset(&["energies", name, "--json"]).done().json();
         for key in one["keys"].as_array().unwrap() {
-            assert!(!key["about"].as_str().unwrap().is_empty(), "{name}: {key} has no description");
+            for part in ["about", "values"] {
+                assert!(!key[part].as_str().unwrap().is_empty(), "{name}: no {part} in {key}");
+            }
         }
     }
     let unknown = gusset(&["energies", "henge"]);
@@ -231,14 +233,9 @@ stiffness = "50 N"
 fn a_new_energy_is_a_copy_of_the_template() {
     let bench = Bench::new();
     let checkout = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let files = [
-        "energies/template/Cargo.toml",
-        "energies/template/src/lib.rs",
-        "energies/template/tests/spring.rs",
-        "tools/template/Cargo.toml",
-        "tools/template/src/main.rs",
-    ];
-    for file in files {
+    let files = ["Cargo.toml", "src/lib.rs", "src/main.rs", "tests/spring.rs"]
+        .map(|file| format!("energies/template/{file}"));
+    for file in &files {
         let to = bench.path(file);
         std::fs::create_dir_all(to.parent().unwrap()).unwrap();
         std::fs::copy(checkout.join(file), to).unwrap();

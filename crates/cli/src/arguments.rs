@@ -28,7 +28,7 @@ pub(crate) enum Command {
     Export(ExportArguments),
     /// Measure where the time of scenes goes, without writing anything.
     Bench(BenchArguments),
-    /// Begin an energy of your own in a checkout of Gusset: a crate and a tool that links it.
+    /// Begin an energy of your own in a checkout of Gusset: a crate with a tool that knows it.
     NewEnergy(NewEnergyArguments),
 }
 

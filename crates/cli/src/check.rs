@@ -51,7 +51,7 @@ struct Report {
     intersecting_frames: usize,
     /// Intersecting pairs and positions that are no numbers, over all frames.
     findings: usize,
-    /// Smallest distance between two surfaces [m]; null where there are no two.
+    /// Smallest distance between two surfaces (m); null where there are no two.
     min_gap: Option<f64>,
     min_gap_pair: Option<String>,
     /// Frame and time of it.

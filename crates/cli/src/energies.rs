@@ -80,9 +80,9 @@ fn keys_of(schema: &Value, root: &Value, depth: usize) -> Vec<Key> {
         Key {
             name: name.clone(),
             values: values(full, root),
-            unit: match text("unit") {
-                "1" => String::new(),
-                unit => unit.to_owned(),
+            unit: match unit(entry, root).or_else(|| unit(full, root)) {
+                None | Some("1") => String::new(),
+                Some(unit) => unit.to_owned(),
             },
             required: required.contains(&name.as_str()),
             default: entry.get("default").filter(|d| !d.is_null()).cloned(),
@@ -97,8 +97,8 @@ fn keys_of(schema: &Value, root: &Value, depth: usize) -> Vec<Key> {
 fn resolve<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
     let mut schema = schema;
     for _ in 0..8 {
-        if let Some(name) = schema["$ref"].as_str().and_then(|r| r.strip_prefix("#/$defs/")) {
-            schema = &root["$defs"][name];
+        if let Some(path) = schema["$ref"].as_str().and_then(|r| r.strip_prefix('#')) {
+            schema = root.pointer(&decoded(path)).unwrap_or(&Value::Null);
             continue;
         }
         let choices = schema["anyOf"].as_array().or_else(|| schema["oneOf"].as_array());
@@ -109,6 +109,34 @@ fn resolve<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
         }
     }
     schema
+}
+
+/// A reference without its percent signs.
+fn decoded(path: &str) -> String {
+    let mut parts = path.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        match part.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                bytes.extend_from_slice(&part.as_bytes()[2..]);
+            }
+            None => bytes.extend_from_slice(part.as_bytes()),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The unit of a number, of a list's numbers, or of the first choice that has one.
+fn unit<'s>(schema: &'s Value, root: &'s Value) -> Option<&'s str> {
+    if let Some(unit) = schema["unit"].as_str() {
+        return Some(unit);
+    }
+    if schema["items"].is_object() {
+        return unit(resolve(&schema["items"], root), root);
+    }
+    let choices = schema["anyOf"].as_array().or_else(|| schema["oneOf"].as_array());
+    choices.into_iter().flatten().find_map(|choice| unit(resolve(choice, root), root))
 }
 
 /// The table that a value is, or that its items are.
@@ -260,8 +288,12 @@ mod tests {
             "$defs": { "Law": { "oneOf": [
                 { "const": "log", "description": "logarithm" },
                 { "const": "cubic" },
+            ] }, "Each in N/m": { "anyOf": [
+                { "type": ["number", "string"], "unit": "N/m" },
+                { "type": "array", "items": { "type": ["number", "string"], "unit": "N/m" } },
             ] }, "Frame": { "type": "object", "properties": { "time": { "type": "number", "unit": "s" } } } },
             "properties": {
+                "each": { "$ref": "#/$defs/Each%20in%20N~1m" },
                 "stiffness": { "type": ["number", "string"], "unit": "N/m", "description": "How\nstiff." },
                 "law": { "$ref": "#/$defs/Law", "default": "log" },
                 "frames": { "type": "array", "items": { "$ref": "#/$defs/Frame" } },
@@ -282,6 +314,7 @@ mod tests {
         assert_eq!(
             heads,
             [
+                "each: number | list of number [N/m], optional",
                 "stiffness: number [N/m], required",
                 "law: \"log\" | \"cubic\", default \"log\"",
                 "frames: list of table, optional",
@@ -290,8 +323,8 @@ mod tests {
             ]
         );
         let keys = sample();
-        assert_eq!(keys[0].about, "How stiff.");
-        assert_eq!(keys[2].inner[0].head(), "time: number [s], optional");
+        assert_eq!(keys[1].about, "How stiff.");
+        assert_eq!(keys[3].inner[0].head(), "time: number [s], optional");
     }
 
     #[test]

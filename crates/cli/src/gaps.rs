@@ -13,7 +13,7 @@ pub(crate) struct VertexGaps {
     candidates: Candidates,
     contacts: Contacts,
     ranges: Vec<Range<usize>>,
-    /// Distances are known up to here [m].
+    /// Distances are known up to here (m).
     pub(crate) reach: f64,
 }
 
@@ -40,7 +40,7 @@ impl VertexGaps {
         })
     }
 
-    /// Per body and vertex the distance to the nearest other surface [m]; NaN beyond the reach. `None` for a body that
+    /// Per body and vertex the distance to the nearest other surface (m); NaN beyond the reach. `None` for a body that
     /// nothing is near.
     pub(crate) fn of(&mut self, frame: &[Vec<DVec3>]) -> Vec<Option<Vec<f32>>> {
         let x = bodies::flat(frame);

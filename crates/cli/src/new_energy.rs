@@ -1,4 +1,4 @@
-//! `gusset new-energy`: an energy and its tool, copied from the templates of a checkout.
+//! `gusset new-energy`: a crate with an energy and its tool, copied from the template of a checkout.
 
 use crate::arguments::NewEnergyArguments;
 use crate::console::Console;
@@ -6,13 +6,10 @@ use crate::failure::{Exit, Failure, Outcome};
 use gusset_energy::registry;
 use std::path::{Path, PathBuf};
 
-/// Folders that are copied, and what is copied of each.
-const COPIED: [(&str, &[&str]); 2] = [
-    ("energies", &["Cargo.toml", "src/lib.rs", "tests/spring.rs"]),
-    ("tools", &["Cargo.toml", "src/main.rs"]),
-];
+/// What is copied of the template.
+const COPIED: [&str; 4] = ["Cargo.toml", "src/lib.rs", "src/main.rs", "tests/spring.rs"];
 
-/// Copies the templates under another name.
+/// Copies the template under another name.
 pub(crate) fn command(arguments: &NewEnergyArguments, console: &mut Console<'_>) -> Outcome {
     let name = arguments.name.as_str();
     if !kebab(name) {
@@ -26,23 +23,21 @@ pub(crate) fn command(arguments: &NewEnergyArguments, console: &mut Console<'_>)
             kind.package
         )));
     }
+    let energies = arguments.root.join("energies");
+    let (from, to) = (energies.join("template"), energies.join(name));
+    if to.exists() {
+        return Err(Failure::bad_input(format_args!("{} exists already", to.display())));
+    }
     let mut files: Vec<(PathBuf, String)> = Vec::new();
-    for (folder, parts) in COPIED {
-        let folder = arguments.root.join(folder);
-        let (from, to) = (folder.join("template"), folder.join(name));
-        if to.exists() {
-            return Err(Failure::bad_input(format_args!("{} exists already", to.display())));
-        }
-        for part in parts {
-            let source = from.join(part);
-            let text = std::fs::read_to_string(&source).map_err(|error| {
-                Failure::bad_input(format_args!(
-                    "the template can't be read: {error}: {}; say with --root where Gusset's source is",
-                    source.display()
-                ))
-            })?;
-            files.push((to.join(part.replace("spring", name)), renamed(&text, name)));
-        }
+    for part in COPIED {
+        let source = from.join(part);
+        let text = std::fs::read_to_string(&source).map_err(|error| {
+            Failure::bad_input(format_args!(
+                "the template can't be read: {error}: {}; say with --root where Gusset's source is",
+                source.display()
+            ))
+        })?;
+        files.push((to.join(part.replace("spring", name)), renamed(&text, name)));
     }
     for (path, text) in &files {
         write(path, text)?;
@@ -50,7 +45,7 @@ pub(crate) fn command(arguments: &NewEnergyArguments, console: &mut Console<'_>)
     }
     console.message(format_args!(
         "next: write your formula in energies/{name}/src/lib.rs, test it with `cargo test --release -p \
-         gusset-{name}`, and use it: `cargo run --release -p gusset-{name}-tool -- run SCENE`"
+         gusset-{name}`, and use it: `cargo run --release -p gusset-{name} -- run SCENE`"
     ));
     Ok(Exit::Done)
 }
@@ -65,15 +60,11 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 /// The template's text with everything called after `name`.
 fn renamed(text: &str, name: &str) -> String {
     let camel: String = name.split('-').map(capital).collect();
-    text.replace(
-        "gusset-template.workspace = true",
-        &format!("gusset-{name} = {{ path = \"../../energies/{name}\" }}"),
-    )
-    .replace("gusset-template", &format!("gusset-{name}"))
-    .replace("gusset_template", &format!("gusset_{}", name.replace('-', "_")))
-    .replace("energies/template", &format!("energies/{name}"))
-    .replace("\"spring\"", &format!("\"{name}\""))
-    .replace("Spring", &camel)
+    text.replace("gusset-template", &format!("gusset-{name}"))
+        .replace("gusset-spring", &format!("gusset-{name}"))
+        .replace("gusset_template", &format!("gusset_{}", name.replace('-', "_")))
+        .replace("\"spring\"", &format!("\"{name}\""))
+        .replace("Spring", &camel)
 }
 
 fn capital(word: &str) -> String {
@@ -105,12 +96,12 @@ mod tests {
 
     #[test]
     fn everything_is_renamed() {
-        let text = "name = \"gusset-template-tool\"\ngusset-template.workspace = true\nuse gusset_template as _;\n\
+        let text = "name = \"gusset-template\"\nname = \"gusset-spring\"\nuse gusset_template as _;\n\
                     const KIND: &str = \"spring\"; struct Spring;";
         assert_eq!(
             renamed(text, "soft-net"),
-            "name = \"gusset-soft-net-tool\"\ngusset-soft-net = { path = \"../../energies/soft-net\" }\n\
-             use gusset_soft_net as _;\nconst KIND: &str = \"soft-net\"; struct SoftNet;"
+            "name = \"gusset-soft-net\"\nname = \"gusset-soft-net\"\nuse gusset_soft_net as _;\n\
+             const KIND: &str = \"soft-net\"; struct SoftNet;"
         );
     }
 }

@@ -37,7 +37,7 @@
 //! use gusset::solve::{Model, Settings, Solver, State};
 //! use std::sync::{Arc, Mutex};
 //!
-//! /// A mass [kg] under a force [N].
+//! /// A mass (kg) under a force (N).
 //! struct Particle;
 //!
 //! fields! { pub struct Driven<S> { mass: S, fx: S, fy: S, fz: S } }

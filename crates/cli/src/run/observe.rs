@@ -73,7 +73,7 @@ impl Observer {
         smallest.into_iter().map(|(bodies, gap)| BodyGap { bodies, gap }).collect()
     }
 
-    /// Normal contact force on each world vertex [N].
+    /// Normal contact force on each world vertex (N).
     pub(super) fn forces(&mut self, model: &Model, x: &[DVec3]) -> Vec<DVec3> {
         self.find(x, self.dhat);
         self.lagged.normal_force.clear();

@@ -71,7 +71,7 @@ pub(super) struct Summary {
     pub(super) scene: String,
     /// Steps of the whole run.
     pub(super) steps: u64,
-    /// Simulated time [s].
+    /// Simulated time (s).
     pub(super) time: f64,
     pub(super) frames: u64,
     /// Newton iterations of accepted attempts.
@@ -84,10 +84,10 @@ pub(super) struct Summary {
     pub(super) retries: u64,
     /// Seconds by stage, over all steps.
     pub(super) seconds: Seconds,
-    /// Smallest gap [m]; null where nothing came closer than dhat.
+    /// Smallest gap (m); null where nothing came closer than dhat.
     pub(super) smallest_gap: Option<f64>,
     pub(super) smallest_gap_pair: Option<String>,
-    /// When it was [s].
+    /// When it was (s).
     pub(super) smallest_gap_time: Option<f64>,
     /// Bytes.
     pub(super) peak_memory: Option<u64>,
