@@ -4,7 +4,15 @@
 
 mod bad_input;
 mod cli;
+mod field_cases;
+mod golden;
+mod guarantee;
+mod kinds;
+mod laws;
+mod layering;
+mod play;
 mod restart;
+mod scenes;
 mod tool;
 
 use gusset_builtin as _;

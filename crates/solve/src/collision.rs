@@ -73,12 +73,7 @@ impl Collision {
 
     /// Makes the candidates cover the way from `x` along `dx`. Returns the fraction of `dx` that they do cover: less than
     /// 1 where the whole sweep would meet too many pairs.
-    fn cover(
-        &mut self,
-        x: &[DVec3],
-        dx: &[DVec3],
-        times: &mut Times,
-    ) -> Result<f64, Failure> {
+    fn cover(&mut self, x: &[DVec3], dx: &[DVec3], times: &mut Times) -> Result<f64, Failure> {
         let begin = Instant::now();
         let mut fraction = 1.0;
         let mut end: Vec<DVec3> = x.iter().zip(dx).map(|(x, d)| *x + *d).collect();

@@ -196,9 +196,8 @@ impl Newton<'_> {
         record: &mut StepRecord,
     ) -> Result<(), Failure> {
         // A decrease below the rounding of the energies can't be seen, so it isn't asked for.
-        let rounding: f64 = self.buffers.energies.iter().map(|e| e.value().abs()).sum::<f64>()
-            * 4.0
-            * f64::EPSILON;
+        let rounding: f64 =
+            self.buffers.energies.iter().map(|e| e.value().abs()).sum::<f64>() * 4.0 * f64::EPSILON;
         let mut trial = std::mem::take(&mut self.buffers.trial);
         let mut alpha = bound;
         let mut accepted = false;

@@ -105,7 +105,9 @@ pub struct StepRecord {
 #[derive(Debug, Error)]
 pub enum Failure {
     /// The line search found no decrease.
-    #[error("the line search found no decrease in {halvings} halvings (direction {direction:.3e} m)")]
+    #[error(
+        "the line search found no decrease in {halvings} halvings (direction {direction:.3e} m)"
+    )]
     LineSearch {
         /// Halvings tried.
         halvings: u32,
@@ -156,7 +158,10 @@ impl Failure {
     pub(crate) fn may_retry(&self) -> bool {
         matches!(
             self,
-            Self::LineSearch { .. } | Self::Iterations { .. } | Self::GapLost(_) | Self::Blocked { .. }
+            Self::LineSearch { .. }
+                | Self::Iterations { .. }
+                | Self::GapLost(_)
+                | Self::Blocked { .. }
         )
     }
 }
@@ -164,13 +169,15 @@ impl Failure {
 /// A step that could not be made; the state it started from is untouched.
 #[derive(Debug, Error)]
 #[error(
-    "step {step} (t = {time:.6} s) failed{}: {failure}{}",
+    "step {step}, from t = {from:.6} s to {time:.6} s, failed{}: {failure}{}",
     if *.retries > 0 { format!(" after {retries} retries down to 1/{} of the step", 1_u64 << .depth) } else { String::new() },
     .worst.as_ref().map(|w| format!("; closest pair: {w}")).unwrap_or_default()
 )]
 pub struct StepError {
     /// Number of the step, from 1.
     pub step: u64,
+    /// Time it started from (s).
+    pub from: f64,
     /// Time it would have reached (s).
     pub time: f64,
     /// Failed attempts before the last.

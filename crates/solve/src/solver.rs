@@ -93,8 +93,11 @@ impl Solver {
         let begin = Instant::now();
         let dt = self.settings.dt;
         let t = state.step as f64 * dt;
-        let mut record =
-            StepRecord { step: state.step + 1, time: (state.step + 1) as f64 * dt, ..Default::default() };
+        let mut record = StepRecord {
+            step: state.step + 1,
+            time: (state.step + 1) as f64 * dt,
+            ..Default::default()
+        };
         let span = Span { from: t, parts: 1, part: 0, dt };
         match self.advance(&state.x, &state.v, span, 0, &mut record) {
             Ok((x, v)) => {
@@ -104,6 +107,7 @@ impl Solver {
             }
             Err(failure) => Err(StepError {
                 step: record.step,
+                from: t,
                 time: record.time,
                 retries: record.retries.saturating_sub(1),
                 depth: record.depth,
@@ -154,8 +158,7 @@ impl Solver {
             term.at_time(t);
         }
         self.take_lag(x_start, &mut record.seconds)?;
-        let interval =
-            Interval { x_start, v_start, dt, tolerance: self.settings.tolerance_at(t) };
+        let interval = Interval { x_start, v_start, dt, tolerance: self.settings.tolerance_at(t) };
         let mut x = x_start.to_vec();
         targets(&self.model.prescribed, t, &mut self.pull.target);
         if !self.try_arrive(&mut x, record)? {
