@@ -1,8 +1,6 @@
 //! Hookean springs along every edge of a body: an energy to copy.
 //!
-//! ```text
-//! E = 1/2 k l (d/l - 1)^2,    k = stiffness, l = rest length, d = |x_1 - x_0|
-//! ```
+//! `E = 1/2 k l (d/l - 1)^2` with the stiffness `k`, the rest length `l` and the length `d = |x_1 - x_0|`.
 
 use gusset_energy::{At, BuildError, Element, Energy, Scalar, Site, Terms, fields, register};
 
