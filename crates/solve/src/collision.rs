@@ -162,6 +162,7 @@ impl Collision {
     }
 
     /// The smallest gap that must be positive and is not.
+    #[allow(clippy::neg_cmp_op_on_partial_ord, reason = "a gap that is no number is lost as well")]
     pub(crate) fn lost(&self, smallest: Option<PairGap>) -> Option<Failure> {
         let gap = smallest.filter(|g| self.settings.feasible && !(g.gap > 0.0))?;
         Some(Failure::GapLost(self.report(gap)))

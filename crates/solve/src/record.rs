@@ -187,5 +187,5 @@ pub struct StepError {
     /// Why the last attempt failed.
     pub failure: Failure,
     /// The pair with the smallest gap at the start of the last attempt.
-    pub worst: Option<PairReport>,
+    pub worst: Option<Box<PairReport>>,
 }

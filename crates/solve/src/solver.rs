@@ -111,7 +111,7 @@ impl Solver {
                 time: record.time,
                 retries: record.retries.saturating_sub(1),
                 depth: record.depth,
-                worst: self.closest(&state.x),
+                worst: self.closest(&state.x).map(Box::new),
                 failure,
             }),
         }
@@ -166,7 +166,9 @@ impl Solver {
         }
         self.minimise(&interval, &mut x, record)?;
         if self.settings.storage == Storage::F32 {
-            x.iter_mut().for_each(|p| *p = p.as_vec3().as_dvec3());
+            for p in &mut x {
+                *p = p.as_vec3().as_dvec3();
+            }
         }
         self.accept(&x, record)?;
         let v = x.iter().zip(x_start).map(|(new, old)| (*new - *old) / dt).collect();

@@ -51,7 +51,9 @@ fn list(pairs: &[String]) -> String {
         text += pair;
     }
     if pairs.len() > SHOWN {
-        text += &format!("\n  ... and {} more", pairs.len() - SHOWN);
+        text.push_str("\n  ... and ");
+        text += &(pairs.len() - SHOWN).to_string();
+        text += " more";
     }
     text
 }

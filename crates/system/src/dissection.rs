@@ -195,7 +195,7 @@ impl Part {
         separator: &[u32],
         local: &mut [u32],
     ) -> Result<Self, SolveError> {
-        let vertices = neighbours.minimum_degree(side, local)?;
+        let vertices = neighbours.minimum_degree(side, separator, local)?;
         let all: Vec<u32> = vertices.iter().chain(separator).copied().collect();
         for (k, &v) in all.iter().enumerate() {
             local[v as usize] = k as u32;
@@ -401,26 +401,37 @@ impl Neighbours {
         self.starts.len() - 1
     }
 
-    /// Elimination order of some vertices by approximate minimum degree. `local` is scratch, all `u32::MAX`.
-    fn minimum_degree(&self, side: &[u32], local: &mut [u32]) -> Result<Vec<u32>, SolveError> {
-        for (k, &v) in side.iter().enumerate() {
+    /// Elimination order of one side by approximate minimum degree, aware of the separator that stays behind it.
+    /// `local` is scratch, all `u32::MAX`.
+    fn minimum_degree(
+        &self,
+        side: &[u32],
+        separator: &[u32],
+        local: &mut [u32],
+    ) -> Result<Vec<u32>, SolveError> {
+        let all: Vec<u32> = side.iter().chain(separator).copied().collect();
+        for (k, &v) in all.iter().enumerate() {
             local[v as usize] = k as u32;
         }
-        let (mut starts, mut rows) = (Vec::with_capacity(side.len() + 1), Vec::new());
-        for (j, &v) in side.iter().enumerate() {
+        let (mut starts, mut rows) = (Vec::with_capacity(all.len() + 1), Vec::new());
+        for (j, &v) in all.iter().enumerate() {
             starts.push(rows.len());
             let first = rows.len();
-            rows.push(j);
-            let below = self.of(v).iter().map(|&w| local[w as usize]);
-            rows.extend(below.filter(|k| *k != u32::MAX && *k as usize > j).map(|k| k as usize));
+            if j < side.len() {
+                rows.push(j);
+                let below = self.of(v).iter().map(|&w| local[w as usize]);
+                rows.extend(below.filter(|k| *k != u32::MAX && *k as usize > j).map(|k| k as usize));
+            } else {
+                rows.extend(j..all.len());
+            }
             rows[first..].sort_unstable();
         }
         starts.push(rows.len());
-        for &v in side {
+        for &v in &all {
             local[v as usize] = u32::MAX;
         }
-        let (forward, _) = amd_order(side.len(), &starts, &rows)?;
-        Ok(forward.into_iter().map(|k| side[k]).collect())
+        let (forward, _) = amd_order(all.len(), &starts, &rows)?;
+        Ok(forward.into_iter().filter(|k| *k < side.len()).map(|k| side[k]).collect())
     }
 }
 
