@@ -12,7 +12,9 @@ const CHUNK: usize = 512;
 #[derive(Debug, Error)]
 pub enum AssemblyError {
     /// A stencil evaluates to NaN or infinity.
-    #[error("{term}: stencil {stencil} of vertices {vertices:?} has a gradient or Hessian that is not finite")]
+    #[error(
+        "{term}: stencil {stencil} of vertices {vertices:?} has a gradient or Hessian that is not finite"
+    )]
     NotFinite {
         /// The term's label.
         term: String,

@@ -45,7 +45,12 @@ impl Backend for CpuBackend {
         system.assemble(terms, at, want, near)
     }
 
-    fn energies(&mut self, terms: &[Box<dyn Term>], at: &StepState<'_>, out: &mut Vec<Compensated>) {
+    fn energies(
+        &mut self,
+        terms: &[Box<dyn Term>],
+        at: &StepState<'_>,
+        out: &mut Vec<Compensated>,
+    ) {
         out.clear();
         for term in terms {
             term.energy(at, &mut self.per_stencil);

@@ -101,8 +101,9 @@ impl Whole {
             .map_err(out_of_memory)?;
         let values = vec![0.0; factor.len_val()];
         let spec: Spec<LltParams, f64> = Spec::default();
-        let factor_work = MemBuffer::try_new(factor.factorize_numeric_llt_scratch::<f64>(PAR, spec))
-            .map_err(out_of_memory)?;
+        let factor_work =
+            MemBuffer::try_new(factor.factorize_numeric_llt_scratch::<f64>(PAR, spec))
+                .map_err(out_of_memory)?;
         let solve_work = MemBuffer::try_new(factor.solve_in_place_scratch::<f64>(1, PAR))
             .map_err(out_of_memory)?;
         Ok(Self { starts, rows, factor, values, factor_work, solve_work })
@@ -147,7 +148,8 @@ fn block_order(pattern: &Pattern) -> Result<(Vec<usize>, Vec<usize>), SolveError
     }
     starts.push(rows.len());
     let (forward, inverse) = amd_order(n, &starts, &rows)?;
-    let expand = |order: &[usize]| order.iter().flat_map(|&v| [3 * v, 3 * v + 1, 3 * v + 2]).collect();
+    let expand =
+        |order: &[usize]| order.iter().flat_map(|&v| [3 * v, 3 * v + 1, 3 * v + 2]).collect();
     Ok((expand(&forward), expand(&inverse)))
 }
 
@@ -161,8 +163,14 @@ pub(crate) fn amd_order(
     let (mut forward, mut inverse) = (vec![0; n], vec![0; n]);
     let mut memory =
         MemBuffer::try_new(amd::order_scratch::<usize>(n, rows.len())).map_err(out_of_memory)?;
-    amd::order(&mut forward, &mut inverse, graph, amd::Control::default(), MemStack::new(&mut memory))
-        .map_err(out_of_memory)?;
+    amd::order(
+        &mut forward,
+        &mut inverse,
+        graph,
+        amd::Control::default(),
+        MemStack::new(&mut memory),
+    )
+    .map_err(out_of_memory)?;
     Ok((forward, inverse))
 }
 

@@ -11,7 +11,11 @@ pub struct DenseCholesky {
 }
 
 impl DenseCholesky {
-    pub(crate) fn factorise(&mut self, pattern: &Pattern, values: &[f64]) -> Result<(), SolveError> {
+    pub(crate) fn factorise(
+        &mut self,
+        pattern: &Pattern,
+        values: &[f64],
+    ) -> Result<(), SolveError> {
         let n = 3 * pattern.len();
         let mut matrix = DMatrix::zeros(n, n);
         let (starts, rows) = pattern.scalar_layout();

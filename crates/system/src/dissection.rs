@@ -251,7 +251,8 @@ impl Part {
         .map_err(|e| SolveError::OutOfMemory(format!("{e:?}")))?;
         let spec = Spec::<LltParams, f64>::default();
         let supernodes = supernodal(&symbolic);
-        let factor_work = factorize_supernodal_numeric_llt_scratch::<usize, f64>(supernodes, PAR, spec);
+        let factor_work =
+            factorize_supernodal_numeric_llt_scratch::<usize, f64>(supernodes, PAR, spec);
         let solve_work = supernodes.solve_in_place_scratch::<f64>(1, PAR);
         let last = 3 * separator.len();
         Ok(Self {
@@ -330,12 +331,13 @@ impl Part {
         for (c, to) in tail.iter_mut().enumerate() {
             *to = (c..shared.len()).map(|r| self.last[(r, c)] * shared[r]).sum();
         }
-        SupernodalLltRef::new(supernodal(&self.symbolic), &self.factor).l_transpose_solve_with_conj(
-            Conj::No,
-            MatMut::from_column_major_slice_mut(&mut self.x, n, 1),
-            PAR,
-            MemStack::new(&mut self.solve_work),
-        );
+        SupernodalLltRef::new(supernodal(&self.symbolic), &self.factor)
+            .l_transpose_solve_with_conj(
+                Conj::No,
+                MatMut::from_column_major_slice_mut(&mut self.x, n, 1),
+                PAR,
+                MemStack::new(&mut self.solve_work),
+            );
     }
 }
 
@@ -420,7 +422,9 @@ impl Neighbours {
             if j < side.len() {
                 rows.push(j);
                 let below = self.of(v).iter().map(|&w| local[w as usize]);
-                rows.extend(below.filter(|k| *k != u32::MAX && *k as usize > j).map(|k| k as usize));
+                rows.extend(
+                    below.filter(|k| *k != u32::MAX && *k as usize > j).map(|k| k as usize),
+                );
             } else {
                 rows.extend(j..all.len());
             }
@@ -440,7 +444,9 @@ fn split(neighbours: &Neighbours) -> ([Vec<u32>; 2], Vec<u32>) {
     let levels = levels(neighbours);
     let depth = levels.iter().max().map_or(0, |d| *d as usize + 1);
     let mut sizes = vec![0_usize; depth];
-    levels.iter().for_each(|&l| sizes[l as usize] += 1);
+    for &level in &levels {
+        sizes[level as usize] += 1;
+    }
     let total = levels.len();
     let (mut before, mut best) = (0, (usize::MAX, 0));
     for (level, &size) in sizes.iter().enumerate() {
@@ -472,7 +478,9 @@ fn levels(neighbours: &Neighbours) -> Vec<u32> {
         let mut root = seed;
         for _ in 0..3 {
             root = sweep(neighbours, root, next_level, &mut level, &mut queue);
-            queue.iter().for_each(|&v: &u32| level[v as usize] = u32::MAX);
+            for &v in &queue {
+                level[v as usize] = u32::MAX;
+            }
         }
         let last = sweep(neighbours, root, next_level, &mut level, &mut queue);
         next_level = level[last as usize] + 1;

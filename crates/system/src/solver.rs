@@ -131,7 +131,7 @@ impl LinearSolver {
             size += g * g;
         }
         solution.residual = if size > 0.0 { (error / size).sqrt() } else { 0.0 };
-        solution.solve = begin.elapsed() - solution.factorisation;
+        solution.solve = begin.elapsed().saturating_sub(solution.factorisation);
         Ok(solution)
     }
 }

@@ -3,8 +3,8 @@
 use glam::DVec3;
 use gusset_energy::check::Random;
 use gusset_energy::{
-    At, Batch, Contacts, Element, Local, Psd, Row, RowKind, Scalar, StepState, Term, Want, block_index,
-    fields,
+    At, Batch, Contacts, Element, Local, Psd, Row, RowKind, Scalar, StepState, Term, Want,
+    block_index, fields,
 };
 use gusset_system::{LinearSolver, Method, System};
 use nalgebra::{DMatrix, DVector};
@@ -53,19 +53,17 @@ const COUNT: usize = 60;
 /// Masses, a random net of springs, and rows of which one names a vertex three times.
 fn terms(random: &mut Random) -> Vec<Box<dyn Term>> {
     let mut pick = |n: usize| random.within(0.0, n as f64) as u32;
-    let springs: Vec<[u32; 2]> = (0..3 * COUNT)
-        .map(|_| [pick(COUNT), pick(COUNT)])
-        .filter(|[a, b]| a != b)
-        .collect();
-    let mut rows: Vec<[u32; 4]> = (0..40)
-        .map(|k| [k, k + 7, (k + 13) % COUNT as u32, (k + 20) % COUNT as u32])
-        .collect();
+    let springs: Vec<[u32; 2]> =
+        (0..3 * COUNT).map(|_| [pick(COUNT), pick(COUNT)]).filter(|[a, b]| a != b).collect();
+    let mut rows: Vec<[u32; 4]> =
+        (0..40).map(|k| [k, k + 7, (k + 13) % COUNT as u32, (k + 20) % COUNT as u32]).collect();
     rows.push([3, 50, 50, 50]);
-    let contacts = Batch::<Quadratic, 4>::new("rows", "rows".into(), []).with_rows(|contacts, out| {
-        for row in &contacts.rows {
-            out.push(row.vertices, &Weights { weights: row.weights });
-        }
-    });
+    let contacts =
+        Batch::<Quadratic, 4>::new("rows", "rows".into(), []).with_rows(|contacts, out| {
+            for row in &contacts.rows {
+                out.push(row.vertices, &Weights { weights: row.weights });
+            }
+        });
     let mut contacts: Box<dyn Term> = Box::new(contacts);
     contacts.refresh(&Contacts {
         rows: rows
