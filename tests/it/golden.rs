@@ -2,6 +2,7 @@
 
 use crate::play::{Play, load, scenes};
 use crate::tool::{Bench, gusset};
+use glam::DVec3;
 use gusset_cli::Exit;
 use gusset_contact::Search;
 
@@ -32,7 +33,7 @@ fn a_vertex_and_an_edge_stay_30_micrometres_apart() {
             assert!(distance > 30e-6, "{name}: {distance}");
             smallest = smallest.min(distance);
             let single = |x: f64| f64::from(x as f32) == x;
-            assert!(play.state.x.iter().flat_map(|x| x.to_array()).all(single), "{name}");
+            assert!(play.state.x.iter().flat_map(DVec3::to_array).all(single), "{name}");
             for search in [Search::Sweep, Search::BruteForce] {
                 assert!(play.intersections(search).is_clean());
             }

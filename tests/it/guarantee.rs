@@ -1,6 +1,7 @@
 //! Nothing ever intersects, whatever solves it and on however many threads.
 
 use crate::play::{Play, load, read};
+use glam::DVec3;
 use gusset_contact::Search;
 use gusset_scene::Scene;
 use gusset_solve::State;
@@ -111,7 +112,7 @@ fn one_and_two_threads_give_the_same_bits() {
         for threads in [2, 3] {
             let other = on_threads(threads, scene, steps);
             let bits = |s: &State| -> Vec<u64> {
-                s.x.iter().chain(&s.v).flat_map(|x| x.to_array()).map(f64::to_bits).collect()
+                s.x.iter().chain(&s.v).flat_map(DVec3::to_array).map(f64::to_bits).collect()
             };
             assert!(bits(&one) == bits(&other), "{threads} threads differ");
         }
@@ -187,5 +188,5 @@ fn both_step_bounds_are_safe() {
 fn single_precision_keeps_every_gap() {
     let play = watch(read(&fold(12, "storage = \"f32\"")), 60);
     let single = |x: f64| f64::from(x as f32) == x;
-    assert!(play.state.x.iter().flat_map(|x| x.to_array()).all(single));
+    assert!(play.state.x.iter().flat_map(DVec3::to_array).all(single));
 }

@@ -96,7 +96,7 @@ fn arrows_point_one_way() {
             let place = |n: &str| ARROWS.iter().position(|a| a.0 == n);
             place(used) < place(name)
         };
-        assert!(may.iter().all(|used| earlier(&used)), "{name}: the table itself has a cycle");
+        assert!(may.iter().all(earlier), "{name}: the table itself has a cycle");
     }
 }
 
@@ -154,7 +154,7 @@ fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
             if !matches!(name, "target" | "node_modules") && !name.starts_with('.') {
                 sources(&entry, out);
             }
-        } else if name.ends_with(".rs") {
+        } else if entry.extension().is_some_and(|e| e == "rs") {
             out.push(entry);
         }
     }

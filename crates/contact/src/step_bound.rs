@@ -2,7 +2,8 @@
 //!
 //! Two interchangeable methods. The **separating normal** looks once: at the start, the two closest points define a slab of
 //! empty space between the (convex) primitives, and the primitives can't meet before their motion along its normal has used
-//! it up (bag article, section 4). **Additive CCD** (Li et al. 2021, "Codimensional Incremental Potential Contact",
+//! it up (bag article, section 4). Where that would leave less than a tenth of the step, which is where solvers stall, a
+//! pair is followed further. **Additive CCD** (Li et al. 2021, "Codimensional Incremental Potential Contact",
 //! section 5) repeats that argument from the positions reached, with the normal there, so that sliding and turning pairs
 //! are stopped later. Both are conservative, both work with the displacements relative to one vertex of the pair, so that a
 //! common motion costs nothing.
@@ -50,6 +51,9 @@ impl Default for StepRule {
         }
     }
 }
+
+/// A pair whose separating normal allows less than this fraction is followed further.
+const SHORT: f64 = 0.1;
 
 /// The largest common fraction of the displacements, and the pair that limits it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -164,7 +168,15 @@ fn mesh_fraction(stencil: &Stencil, x: &[DVec3], dx: &[DVec3], best: f64, rule: 
     }
     match rule.method {
         StepMethod::SeparatingNormal => {
-            fraction_of(gap, approach(stencil.kind, closest.r / distance, &relative), rule)
+            let approach = approach(stencil.kind, closest.r / distance, &relative);
+            let fraction = fraction_of(gap, approach, rule);
+            if fraction >= SHORT || fraction > best {
+                return fraction;
+            }
+            // The slack comes later, and once only.
+            let (kind, best) = (stencil.kind, best * rule.slack);
+            let further = advance(kind, &x, &relative, stencil.offset, closest, best, rule);
+            fraction.max(further / rule.slack)
         }
         StepMethod::Additive => {
             advance(stencil.kind, &x, &relative, stencil.offset, closest, best, rule)

@@ -99,7 +99,7 @@ fn a03_coplanar_triangles_that_touch() {
 
 #[test]
 fn a04_a_clean_mesh_is_accepted() {
-    let x: Vec<[f64; 3]> = subdivided::X.iter().map(|x| x.to_array()).collect();
+    let x: Vec<[f64; 3]> = subdivided::X.iter().map(DVec3::to_array).collect();
     let body = surface(
         "disk",
         &x,
