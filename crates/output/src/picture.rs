@@ -18,7 +18,7 @@ use crate::surface::Surfaces;
 /// Values that colour the bodies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scalars {
-    /// What they are, with the unit: `speed [m/s]`.
+    /// What they are, with the unit: `speed (m/s)`.
     pub label: String,
     /// Values at the two ends of the colour map.
     pub range: [f64; 2],

@@ -10,10 +10,16 @@ use gusset_system::{Backend, Compensated, LinearSolver, SolveError, System};
 use std::time::Instant;
 
 /// Exact Hessians are tried once the direction is below this many tolerances.
-const EXACT_BELOW: f64 = 100.0;
+const EXACT_BELOW: f64 = 1000.0;
 
 /// After an indefinite one, not before the direction is this much smaller.
 const RETREAT: f64 = 0.2;
+
+/// A step along which the energy bends downwards is made this many times as long,
+const EXTENSION: f64 = 3.0;
+
+/// at most so often.
+const EXTENSIONS: u32 = 4;
 
 /// The fixed part of one attempt at a step.
 #[derive(Clone, Copy)]
@@ -200,18 +206,14 @@ impl Newton<'_> {
             self.buffers.energies.iter().map(|e| e.value().abs()).sum::<f64>() * 4.0 * f64::EPSILON;
         let mut trial = std::mem::take(&mut self.buffers.trial);
         let mut alpha = bound;
+        let mut change = f64::INFINITY;
         let mut accepted = false;
         for halving in 0..=self.settings.max_halvings {
             record.halvings += u32::from(halving > 0);
             trial.clear();
             trial.extend(x.iter().zip(&self.buffers.dx).map(|(x, d)| *x + *d * alpha));
             let feasible = self.evaluate(interval, &trial, record);
-            let change: f64 = if feasible {
-                let pairs = self.buffers.trial_energies.iter().zip(&self.buffers.energies);
-                pairs.map(|(after, before)| after.minus(*before)).sum()
-            } else {
-                f64::INFINITY
-            };
+            change = if feasible { self.change() } else { f64::INFINITY };
             accepted = match self.settings.line_search {
                 LineSearch::Armijo => change <= 1e-4 * alpha * slope + rounding,
                 LineSearch::Decrease => change <= 0.0 || alpha <= 1e-12,
@@ -228,7 +230,51 @@ impl Newton<'_> {
         }
         std::mem::swap(x, &mut self.buffers.trial);
         std::mem::swap(&mut self.buffers.energies, &mut self.buffers.trial_energies);
+        // More than the slope promised: the energy bends downwards along the direction.
+        let concave = alpha == 1.0 && change < slope - rounding;
+        let (search, curvature) = (self.settings.line_search, self.settings.curvature);
+        if concave && search == LineSearch::Armijo && curvature == Curvature::Adaptive {
+            self.extend(interval, x, record)?;
+        }
         Ok(())
+    }
+
+    /// Goes on along the direction for as long as the energy decreases and the way is free. Past a saddle, where a film
+    /// is about to buckle, projected Hessians see no curvature at all and give steps that are far too short.
+    fn extend(
+        &mut self,
+        interval: &Interval<'_>,
+        x: &mut Vec<DVec3>,
+        record: &mut StepRecord,
+    ) -> Result<(), Failure> {
+        let mut further = EXTENSION - 1.0;
+        for _ in 0..EXTENSIONS {
+            self.buffers.dx.iter_mut().for_each(|d| *d *= further);
+            further = EXTENSION;
+            if self.bound(x, &mut record.seconds)? < 1.0 {
+                break;
+            }
+            self.buffers.trial.clear();
+            self.buffers.trial.extend(x.iter().zip(&self.buffers.dx).map(|(x, d)| *x + *d));
+            let trial = std::mem::take(&mut self.buffers.trial);
+            let feasible = self.evaluate(interval, &trial, record);
+            self.buffers.trial = trial;
+            if !feasible || self.change() >= 0.0 {
+                // Back to the rows of the positions that stay; their energies are kept.
+                self.evaluate(interval, x, record);
+                break;
+            }
+            record.extensions += 1;
+            std::mem::swap(x, &mut self.buffers.trial);
+            std::mem::swap(&mut self.buffers.energies, &mut self.buffers.trial_energies);
+        }
+        Ok(())
+    }
+
+    /// Energy of the trial less that of the accepted positions.
+    fn change(&self) -> f64 {
+        let pairs = self.buffers.trial_energies.iter().zip(&self.buffers.energies);
+        pairs.map(|(after, before)| after.minus(*before)).sum()
     }
 
     /// Energies of the accepted positions.

@@ -77,6 +77,8 @@ pub struct StepRecord {
     pub indefinite: u32,
     /// Halvings of all line searches.
     pub halvings: u32,
+    /// Extensions of all line searches, where the energy bends downwards.
+    pub extensions: u32,
     /// Step bound of each iteration.
     pub step_bounds: Vec<f64>,
     /// Largest component of the direction, each iteration (m).
