@@ -212,6 +212,8 @@ pub struct NpyFile {
     element: Element,
     /// As far as whole frames are there.
     shape: Vec<u64>,
+    /// Length of the first axis as the header says.
+    declared: u64,
     offset: u64,
 }
 
@@ -226,10 +228,11 @@ impl NpyFile {
             .iter()
             .try_fold(element.bytes() as u64, |a, n| a.checked_mul(*n))
             .ok_or_else(|| corrupt(path, format!("the shape {shape:?} in the header overflows")))?;
+        let declared = shape[0];
         if let Some(whole) = (length - offset).checked_div(frame) {
             shape[0] = shape[0].min(whole);
         }
-        Ok(NpyFile { path: path.to_path_buf(), element, shape, offset })
+        Ok(NpyFile { path: path.to_path_buf(), element, shape, declared, offset })
     }
 
     /// Length of the first axis.
@@ -303,6 +306,11 @@ impl NpyFile {
                     "the array is {descr} of shape {shape:?}; indices of shape (m, 3) are needed"
                 ),
             ));
+        }
+        if self.frames() < self.declared {
+            let (found, declared) = (self.frames(), self.declared);
+            let what = format!("the file is cut off: it holds {found} of {declared} faces");
+            return Err(corrupt(&self.path, what));
         }
         let numbers = self.read(0, self.frames())?;
         let wrong = numbers.iter().find(|i| !(0.0..=f64::from(u32::MAX)).contains(*i));
@@ -503,6 +511,10 @@ mod tests {
         let faces = vec![[0, 1, 2], [2, 1, 4_000_000_000]];
         write_faces(&path, &faces).unwrap();
         assert_eq!(NpyFile::open(&path).unwrap().faces().unwrap(), faces);
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &bytes[..bytes.len() - 12]).unwrap();
+        let cut = NpyFile::open(&path).unwrap().faces().unwrap_err().to_string();
+        assert!(cut.contains("1 of 2 faces"), "{cut}");
         write_faces(&path, &[]).unwrap();
         assert_eq!(NpyFile::open(&path).unwrap().faces().unwrap(), Vec::<[u32; 3]>::new());
     }
