@@ -87,6 +87,34 @@ fn a_pile_of_sheets_and_balls() {
 }
 
 #[test]
+fn a_plate_whose_target_is_to_touch_pushes_instead() {
+    // The first step's target is the very top of the block, a gap of 0.
+    let scene = r#"
+        dt = 0.01
+        duration = 1
+        [contact]
+        dhat = 0.003
+        [[body]]
+        name = "block"
+        shape = { kind = "box", size = [0.12, 0.12, 0.12], cells = [2, 2, 2] }
+        material = { young = 2e4, poisson = 0.4, density = 100 }
+        [[body]]
+        name = "plate"
+        role = "obstacle"
+        shape = { kind = "grid", size = [0.5, 0.5], cells = [4, 4] }
+        translate = [0.06, 0.06, 0.13]
+        [[body.moves]]
+        velocity = [0, 0, -1]
+        [[energy]]
+        kind = "tet-neo-hookean"
+        body = "block"
+    "#;
+    let play = watch(read(scene), 4);
+    let height = play.x("plate")[0].z;
+    assert!((height - 0.09).abs() < 1e-12, "it goes where it is to go: {height}");
+}
+
+#[test]
 fn a_tube_twisted_shut() {
     watch(load("demo/twist.toml", &["body.tube.shape.cells=[16, 14]", "contact.dhat=0.004"]), 60);
 }

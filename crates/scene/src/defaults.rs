@@ -44,6 +44,9 @@ pub(crate) fn subdivisions() -> u32 {
     7
 }
 
+/// A millionth of a step: parts are counted in 32 bits, and nobody waits for that many.
+pub(crate) const MOST_SUBDIVISIONS: u32 = 20;
+
 /// Residual of conjugate gradients: a direction this exact leaves Newton's iteration count as it is.
 pub(crate) const PCG_TOLERANCE: f64 = 1e-8;
 

@@ -426,6 +426,14 @@ impl Builder<'_, '_> {
                 (e.name, Measure::Energy(account))
             }
             ProbeConfig::ContactForce(on) => {
+                if self.body(&on.body, "body", problems)?.slab.is_some() {
+                    let message = format!(
+                        "`{}` is a slab, which has no vertices that forces act on; probe the bodies that lie on it",
+                        on.body
+                    );
+                    problems.error(&self.section.span_of("body"), message);
+                    return None;
+                }
                 (on.name, Measure::ContactForce(self.range(Some(&on.body), problems)?))
             }
         })

@@ -411,6 +411,14 @@ fn settings(
             problems.error(&section.span_of(key), format!("`{key}` must be above 0"));
         }
     }
+    if config.subdivisions > defaults::MOST_SUBDIVISIONS {
+        let message = format!(
+            "`subdivisions` is {}: at most {}, which is already a millionth of a step",
+            config.subdivisions,
+            defaults::MOST_SUBDIVISIONS
+        );
+        problems.error(&section.span_of("subdivisions"), message);
+    }
     for key in ["pcg_tolerance", "pcg_iterations"] {
         if section.has(key) && config.linear != Linear::Pcg {
             let message = format!("`{key}` means nothing without `linear = \"pcg\"`");
@@ -515,12 +523,14 @@ fn steps(duration: f64, dt: f64, top: &Section<'_>, problems: &mut Problems<'_>)
         return 0;
     }
     let whole = exact.round();
-    if (exact - whole).abs() <= 1e-6 * whole.max(1.0) {
+    let none = whole == 0.0 && duration > 0.0;
+    if !none && (exact - whole).abs() <= 1e-6 * whole.max(1.0) {
         return whole as u64;
     }
     let steps = exact.ceil();
+    let count = if exact < 1e-3 { format!("{exact:.1e}") } else { format!("{exact:.3}") };
     let message = format!(
-        "`duration` is {exact:.3} steps of {dt} s; the run has {steps} and ends at {} s",
+        "`duration` is {count} steps of {dt} s; the run has {steps} and ends at {} s",
         steps * dt
     );
     problems.warn(&span, message, None);

@@ -103,6 +103,18 @@ fn a_missing_file_is_said() {
 }
 
 #[test]
+fn a_mesh_file_without_a_mesh_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = "dt = 0.01\nduration = 0\n[[body]]\nname = 'wall'\nrole = 'obstacle'\n\
+                 shape = { kind = 'file', path = 'wall.obj' }\n";
+    for (mesh, lacks) in [("not a mesh\n", "vertices"), ("v 0 0 0\nv 1 0 0\nv 0 1 0\n", "faces")] {
+        std::fs::write(folder.path().join("wall.obj"), mesh).unwrap();
+        let error = gusset_scene::read("s.toml", scene, folder.path(), &[]).err().unwrap();
+        assert!(error.to_string().contains(&format!("wall.obj has no {lacks}")), "{error}");
+    }
+}
+
+#[test]
 fn any_cut_of_a_scene_is_read_or_refused() {
     let text =
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad/good.toml"))

@@ -209,11 +209,18 @@ impl Solver {
         if self.pull.vertices.is_empty() {
             return Ok(true);
         }
-        let way = self.pull.way(x);
+        let mut way = self.pull.way(x);
         let free = self.model.terms.iter().all(|term| term.max_step(x, &way) >= 1.0);
         let free = free
             && match &mut self.collision {
-                Some(collision) => collision.bound(x, &way, &mut record.seconds)?.0 >= 1.0,
+                Some(collision) => {
+                    // As every step does, this one leaves a share of each gap: no line search would undo a touch.
+                    let slack = collision.settings.slack;
+                    for d in &mut way {
+                        *d /= slack;
+                    }
+                    collision.bound(x, &way, &mut record.seconds)?.0 >= 1.0
+                }
                 None => true,
             };
         if free {

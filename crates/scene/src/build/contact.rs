@@ -39,7 +39,9 @@ pub(crate) fn contact(
     above("min_gap", min_gap, " m", true);
     above("friction", friction, "", true);
     above("friction_speed", friction_speed, " m/s", false);
-    above("skin", skin, " m", false);
+    if config.skin.is_some() {
+        above("skin", skin, " m", false);
+    }
     let stiffness = match config.stiffness {
         StiffnessOrAuto::Given(k) => {
             let k = k.si(units);

@@ -66,6 +66,18 @@ impl Workshop<'_> {
                 return None;
             }
         };
+        if let ShapeConfig::File(file) = shape {
+            let mesh = &geometry.mesh;
+            let bare = mesh.triangles.is_empty() && mesh.tets.is_empty();
+            let points = body.role == Some(RoleName::Points);
+            if mesh.positions.is_empty() || (bare && !points) {
+                let what = if mesh.positions.is_empty() { "vertices" } else { "faces" };
+                let message = format!("{} has no {what}", self.folder.join(&file.path).display());
+                let help = "a mesh file with triangles or tetrahedra is needed; is it whole?";
+                problems.error_help(&table.span_of("path"), message, Some(help.to_owned()));
+                return None;
+            }
+        }
         self.place(&mut geometry, body, section, problems);
         if !geometry.mesh.triangles.is_empty() || !geometry.mesh.tets.is_empty() {
             let checked = geometry.mesh.check().and_then(|()| geometry.mesh.check_coincident());
