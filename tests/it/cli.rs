@@ -70,6 +70,19 @@ fn a_run_leaves_a_folder_that_every_command_reads() {
 }
 
 #[test]
+fn a_run_that_lost_frames_gets_no_verdict() {
+    let bench = Bench::new();
+    let (scene, out) = (bench.scene(), bench.text("out"));
+    gusset(&["run", &scene, "--out", &out, "--no-view"]).done();
+    let path = bench.path("out/cloth.npy");
+    let length = std::fs::metadata(&path).unwrap().len();
+    std::fs::File::options().write(true).open(&path).unwrap().set_len(length / 2).unwrap();
+    let check = gusset(&["check", &out]);
+    assert_eq!(check.exit, Exit::BadInput);
+    assert!(check.messages.contains("frames are cut off"), "{}", check.messages);
+}
+
+#[test]
 fn nothing_is_overwritten_without_force() {
     let bench = Bench::new();
     let (scene, out) = (bench.scene(), bench.text("out"));

@@ -161,6 +161,22 @@ fn scene(arguments: &CheckArguments, console: &mut Console<'_>) -> Result<Report
     Ok(report)
 }
 
+/// A verdict on a run that lost frames would be no verdict: its certificates tell how many there were.
+fn all_frames_are_there(reader: &RunReader) -> Result<(), Failure> {
+    let last = reader.steps()?.last().and_then(|step| step.get("step")?.as_u64()).unwrap_or(0);
+    let promised = last / u64::from(reader.info().frame_interval.max(1)) + 1;
+    let found = reader.frame_count() as u64;
+    // A kill may come between a certificate and its frame.
+    if found + 1 < promised {
+        return Err(Failure::bad_input(format_args!(
+            "{} has {found} frames, but its {last} steps made {promised}: frames are cut off, so \
+             nothing can be said of the run; run it again, or `--resume` it",
+            reader.dir().display()
+        )));
+    }
+    Ok(())
+}
+
 fn run(path: &Path, console: &mut Console<'_>) -> Result<Report, Failure> {
     let reader = RunReader::open(path)?;
     if reader.frame_count() == 0 {
@@ -169,6 +185,7 @@ fn run(path: &Path, console: &mut Console<'_>) -> Result<Report, Failure> {
             path.display()
         )));
     }
+    all_frames_are_there(&reader)?;
     let mesh = bodies::collision_mesh(reader.bodies());
     let mut report = Report::new(path, mesh.movable.len());
     let bar = console.bar(reader.frame_count() as u64, "{bar:30.cyan} frame {pos}/{len}  {msg}");

@@ -47,7 +47,9 @@ fn build<'i>(
         let table = Section::new(value, what, problems)?;
         Some((ShapeConfig::read(table.clone(), problems)?.0, table))
     });
-    let config: Option<BodyConfig> = section.read(problems);
+    // Values are checked even where another key is wrong, so that all mistakes come at once.
+    let config: Option<BodyConfig> = section.read_partly(problems);
+    let all_read = problems.errors() == errors;
     let (config, (shape, shape_table)) = (config?, shape?);
     let units = workshop.units;
 
@@ -80,7 +82,10 @@ fn build<'i>(
             }
         }
     }
-    masses(&mut body, &config, units, &section, problems);
+    // A missing mass may be the key that was misspelt.
+    if all_read || section.has("mass") || section.has("vertex_mass") {
+        masses(&mut body, &config, units, &section, problems);
+    }
     velocities(&mut body, &config, units);
     (problems.errors() == errors).then_some(Built { body, moving, colour, section })
 }
