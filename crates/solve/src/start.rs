@@ -10,7 +10,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum StartError {
     /// Primitives intersect.
-    #[error("the start is invalid: {} pair{} intersect{}", .pairs.len(), if .pairs.len() == 1 { "" } else { "s" }, list(.pairs))]
+    #[error("the start is invalid: {} intersecting pair{}{}", .pairs.len(), if .pairs.len() == 1 { "" } else { "s" }, list(.pairs))]
     Intersecting {
         /// The pairs in words, all of them.
         pairs: Vec<String>,
