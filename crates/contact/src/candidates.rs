@@ -95,6 +95,11 @@ impl Candidates {
         self.dhat
     }
 
+    /// Covers nothing any more; the next query finds the same pairs as a first one would.
+    pub fn forget(&mut self) {
+        self.valid = false;
+    }
+
     /// Whether the lists hold every pair that can be within `dhat` plus its offset at `x`, at `x_end`, or while all
     /// vertices move along the lines between.
     pub fn covers(&self, x: &[DVec3], x_end: &[DVec3]) -> bool {

@@ -67,6 +67,12 @@ impl Collision {
         }
     }
 
+    /// Forgets the candidates. A step begins with this, so that nothing in it depends on the steps before: a list that
+    /// happens to cover a sweep could spare it the cut that a fresh search would make.
+    pub(crate) fn forget(&mut self) {
+        self.candidates.forget();
+    }
+
     fn reach(&self) -> f64 {
         NEAR * self.settings.parameters.dhat
     }
@@ -82,8 +88,8 @@ impl Collision {
             let skin = self.settings.skin;
             match self.candidates.query(&self.mesh, x, &end, skin, self.reach(), limit) {
                 Ok(()) => {}
-                Err(QueryError::NotFinite { vertex }) => {
-                    return Err(Failure::Position(format!("world vertex {vertex}")));
+                Err(error @ QueryError::NotFinite { .. }) => {
+                    return Err(failure(&self.mesh, error));
                 }
                 Err(QueryError::TooMany { .. }) if fraction > 1e-3 => {
                     fraction *= 0.5;
@@ -121,8 +127,15 @@ impl Collision {
         x: &[DVec3],
         times: &mut Times,
     ) -> Result<Option<PairGap>, Failure> {
-        let still = vec![DVec3::ZERO; x.len()];
-        self.cover(x, &still, times)?;
+        let begin = Instant::now();
+        if !self.candidates.covers(x, x) {
+            // What is there has no limit; only sweeps have one.
+            let (skin, reach) = (self.settings.skin, self.reach());
+            self.candidates
+                .query(&self.mesh, x, x, skin, reach, usize::MAX)
+                .map_err(|error| failure(&self.mesh, error))?;
+        }
+        add(&mut times.candidates, begin.elapsed());
         Ok(self.rows(x, times))
     }
 
@@ -167,4 +180,11 @@ impl Collision {
         let gap = smallest.filter(|g| self.settings.feasible && !(g.gap > 0.0))?;
         Some(Failure::GapLost(self.report(gap)))
     }
+}
+
+fn failure(mesh: &CollisionMesh, error: QueryError) -> Failure {
+    Failure::Position(match error {
+        QueryError::NotFinite { vertex } => mesh.describe_vertex(vertex),
+        QueryError::TooMany { limit } => unreachable!("more than {limit} pairs, without a limit"),
+    })
 }

@@ -91,6 +91,9 @@ impl Solver {
     /// Makes one step from `state` into `out`, which is written only on success.
     pub fn step(&mut self, state: &State, out: &mut State) -> Result<StepRecord, StepError> {
         let begin = Instant::now();
+        if let Some(collision) = &mut self.collision {
+            collision.forget();
+        }
         let dt = self.settings.dt;
         let t = state.step as f64 * dt;
         let mut record = StepRecord {
@@ -297,21 +300,21 @@ impl Solver {
         x: &mut Vec<DVec3>,
         record: &mut StepRecord,
     ) -> Result<(), Failure> {
-        let settings = self.settings.clone();
+        let (most, accept) = (self.settings.max_iterations, self.settings.accept_exhausted);
         let mut newton = self.newton(false, None);
         newton.begin(interval, x, record);
-        for _ in 0..settings.max_iterations {
+        for _ in 0..most {
             if newton.iterate(interval, x, record)? == Progress::Converged {
                 record.energies = newton.energies();
                 return Ok(());
             }
         }
-        if settings.accept_exhausted {
+        if accept {
             record.energies = newton.energies();
             return Ok(());
         }
         Err(Failure::Iterations {
-            iterations: settings.max_iterations,
+            iterations: most,
             direction: record.directions.last().copied().unwrap_or(f64::NAN),
             tolerance: interval.tolerance,
         })

@@ -464,8 +464,7 @@ fn split(neighbours: &Neighbours) -> ([Vec<u32>; 2], Vec<u32>) {
     ([of(&|l| l < best.1), of(&|l| l > best.1)], of(&|l| l == best.1))
 }
 
-/// Breadth-first levels from a far vertex of each component; components stand one after the other, with an empty level's
-/// worth of distance, so that a cut between them needs no separator beyond one level.
+/// Breadth-first levels from a far vertex of each component; the levels of one component follow those of the one before.
 fn levels(neighbours: &Neighbours) -> Vec<u32> {
     let n = neighbours.len();
     let mut level = vec![u32::MAX; n];
