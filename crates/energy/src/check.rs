@@ -119,7 +119,8 @@ impl<E: Element<N>, const N: usize> Check<E, N> {
         self
     }
 
-    /// Also: the assembled Hessian equals a documented formula (1e-10 of its largest entry).
+    /// Also: the assembled Hessian equals a documented formula (1e-10 of its largest entry). Without one, a closed form must
+    /// equal the exact traced Hessian.
     #[must_use]
     pub fn formula(
         mut self,
@@ -146,6 +147,8 @@ impl<E: Element<N>, const N: usize> Check<E, N> {
             }
             if let Some(reference) = &self.reference {
                 stencil.check_formula(k, &reference(&stencil.at, &stencil.params));
+            } else if E::CLOSED_FORM {
+                stencil.check_exact(k);
             }
         }
         for (at, params) in self.rest {
@@ -326,6 +329,19 @@ impl<E: Element<N>, const N: usize> Stencil<E, N> {
             assert!(
                 energy.is_finite() || !self.energy(&self.at).is_finite(),
                 "state {k}: the energy is {energy} after the fraction {fraction} of a step"
+            );
+        }
+    }
+
+    /// A closed form that states no formula of its own is the exact Hessian.
+    fn check_exact(&self, k: usize) {
+        let exact = self.eval(&self.at, Want::ExactHessian).hessian;
+        let assembled = self.eval(&self.at, Want::Hessian).hessian;
+        let largest = exact.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
+        for (place, (found, expected)) in assembled.iter().zip(&exact).enumerate() {
+            assert!(
+                (found - expected).abs() <= 1e-10 * largest,
+                "state {k}: entry {place} of the closed form's Hessian is {found}, the traced one has {expected}"
             );
         }
     }

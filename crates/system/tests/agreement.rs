@@ -36,6 +36,16 @@ impl Element<4> for Quadratic {
     }
 }
 
+/// Its off-diagonal blocks are not symmetric, so it matters which way round each is added.
+struct Area;
+
+impl Element<3> for Area {
+    type Params<S: Scalar> = One<S>;
+    fn energy<S: Scalar>(at: &At<S, 3>, p: &One<S>) -> S {
+        (at.x[1] - at.x[0]).cross(at.x[2] - at.x[0]).norm_squared() * p.mass
+    }
+}
+
 struct Mass;
 
 fields! { struct One<S> { mass: S } }
@@ -55,6 +65,11 @@ fn terms(random: &mut Random) -> Vec<Box<dyn Term>> {
     let mut pick = |n: usize| random.within(0.0, n as f64) as u32;
     let springs: Vec<[u32; 2]> =
         (0..3 * COUNT).map(|_| [pick(COUNT), pick(COUNT)]).filter(|[a, b]| a != b).collect();
+    let triangles: Vec<([u32; 3], One<f64>)> = (0..2 * COUNT)
+        .map(|_| [pick(COUNT), pick(COUNT), pick(COUNT)])
+        .filter(|[a, b, c]| a != b && b != c && c != a)
+        .map(|corners| (corners, One { mass: 30.0 }))
+        .collect();
     let mut rows: Vec<[u32; 4]> =
         (0..40).map(|k| [k, k + 7, (k + 13) % COUNT as u32, (k + 20) % COUNT as u32]).collect();
     rows.push([3, 50, 50, 50]);
@@ -91,6 +106,7 @@ fn terms(random: &mut Random) -> Vec<Box<dyn Term>> {
             "springs".into(),
             springs.into_iter().map(|e| (e, Constants { rest: 0.5, stiffness: 200.0 })),
         )),
+        Box::new(Batch::<Area, 3>::new("area", "areas".into(), triangles)),
         contacts,
     ]
 }
@@ -228,11 +244,15 @@ fn dissected_factors_solve_as_well_as_whole_ones() {
                 edges.push([vertex(0, i, j), vertex(1, j, i)]);
             }
         }
+        let corners = edges.windows(2).map(|e| [e[0][0], e[0][1], e[1][1]]);
+        let corners = corners.filter(|[a, b, c]| a != b && b != c && c != a);
+        let corners = corners.map(|corners| (corners, One { mass: 100.0 }));
         let masses = (0..count as u32).map(|v| ([v], One { mass: 1e-3 }));
         let springs = edges.iter().map(|e| (*e, Constants { rest: 0.5, stiffness: 2e4 }));
         let terms: Vec<Box<dyn Term>> = vec![
             Box::new(Batch::<Mass, 1>::new("mass", "mass".into(), masses)),
             Box::new(Batch::<Spring, 2>::new("spring", "springs".into(), springs)),
+            Box::new(Batch::<Area, 3>::new("area", "areas".into(), corners)),
         ];
         let fixed: Vec<bool> = (0..count).map(|v| v % 101 == 0).collect();
         let mut system = System::new(&fixed, &terms);
