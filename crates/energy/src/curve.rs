@@ -12,7 +12,8 @@ pub enum Interpolation {
     /// Straight lines.
     #[default]
     Linear,
-    /// A cubic through the keys with continuous velocity, at rest at both ends.
+    /// A cubic through the keys with continuous velocity that never swings past them; at rest at both ends and where
+    /// a value turns.
     Smooth,
     /// At rest at every key, with the quintic of least jerk between them.
     MinimumJerk,
@@ -95,13 +96,23 @@ impl<const K: usize> Curve<K> {
         }
     }
 
-    /// Velocity at a key: the mean of its two segments, 0 at the ends.
+    /// Velocity at a key: the harmonic mean of its two segments, weighted by their lengths, or 0 where they differ in
+    /// sign (Fritsch and Butland, A method for constructing local monotone piecewise cubic interpolants, 1984).
     fn slope(&self, k: usize) -> [f64; K] {
         if k == 0 || k + 1 == self.times.len() {
             return [0.0; K];
         }
-        let h = self.times[k + 1] - self.times[k - 1];
-        std::array::from_fn(|c| (self.values[k + 1][c] - self.values[k - 1][c]) / h)
+        let before = self.times[k] - self.times[k - 1];
+        let after = self.times[k + 1] - self.times[k];
+        std::array::from_fn(|c| {
+            let from = (self.values[k][c] - self.values[k - 1][c]) / before;
+            let to = (self.values[k + 1][c] - self.values[k][c]) / after;
+            if from * to <= 0.0 {
+                return 0.0;
+            }
+            let (w1, w2) = (before + 2.0 * after, 2.0 * before + after);
+            (w1 + w2) / (w1 / from + w2 / to)
+        })
     }
 }
 
@@ -174,6 +185,21 @@ mod tests {
         let speed = |t: f64| (curve.at(t + 1e-6)[0] - curve.at(t - 1e-6)[0]) / 2e-6;
         assert!((speed(1.0 - 1e-5) - speed(1.0 + 1e-5)).abs() < 1e-3);
         assert!(speed(1e-4).abs() < 1e-2);
+    }
+
+    #[test]
+    fn smooth_curves_never_swing_past_their_keys() {
+        let keys = [(0.0, 1.0), (1.0, 1.0), (1.3, 0.2), (2.0, 0.0), (2.1, 0.0), (3.0, 0.5)];
+        let keys = keys.map(|(t, v)| (t, [v]));
+        let curve = Curve::new(keys, Interpolation::Smooth, "keys").unwrap();
+        for pair in keys.windows(2) {
+            let (low, high) = (pair[0].1[0].min(pair[1].1[0]), pair[0].1[0].max(pair[1].1[0]));
+            for k in 0..=20 {
+                let t = pair[0].0 + (pair[1].0 - pair[0].0) * f64::from(k) / 20.0;
+                let value = curve.at(t)[0];
+                assert!((low - 1e-15..=high + 1e-15).contains(&value), "{value} at {t}");
+            }
+        }
     }
 
     #[test]

@@ -39,6 +39,19 @@ impl<T: Clone> OneOrEach<T> {
             )),
         }
     }
+
+    /// One value for each of `count`, a list being repeated; what was found where it doesn't come out even.
+    pub fn cycled(self, count: usize) -> Result<Vec<T>, String> {
+        match self {
+            Self::One(value) => Ok(vec![value; count]),
+            Self::Each(values) if !values.is_empty() && count.is_multiple_of(values.len()) => {
+                Ok(values.iter().cycle().take(count).cloned().collect())
+            }
+            Self::Each(values) => {
+                Err(format!("has {} values, which can't be repeated along {count}", values.len()))
+            }
+        }
+    }
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrEach<T> {

@@ -32,6 +32,6 @@ mod suggest;
 pub use config::{Backend, Precision};
 pub use diagnostic::{Diagnostic, SceneError, Severity};
 pub use probe::{BodyGap, Column, Measured, Probe, Probes, body_gaps};
-pub use scene::{OutputPlan, Scene, load, read};
+pub use scene::{OutputPlan, Phase, Scene, load, read};
 pub use schema::schema;
 pub use source::Source;

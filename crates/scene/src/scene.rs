@@ -1,9 +1,8 @@
 //! A scene file from text to everything that a run needs.
 
-use crate::build::{self, Built, Yard};
+use crate::build::{self, Built, Solver, Yard};
 use crate::config::{
-    Backend, ContactConfig, CurvatureName, LineSearchName, Linear, MaterialConfig, NamedMaterial,
-    OutputConfig, Precision, SolverConfig, StorageName, Top,
+    Backend, ContactConfig, MaterialConfig, NamedMaterial, OutputConfig, Precision, Top,
 };
 use crate::defaults;
 use crate::diagnostic::{Diagnostic, SceneError, Severity};
@@ -14,8 +13,7 @@ use crate::source::{Source, Sources};
 use glam::DVec3;
 use gusset_energy::registry;
 use gusset_mesh::{Body, MAX_VERTICES, Mobility, World};
-use gusset_solve::{Curvature, LineSearch, Model, Prescribed, Settings, State, Storage};
-use gusset_system::Method;
+use gusset_solve::{Model, Prescribed, Settings, State};
 use gusset_units::{Acceleration, Units};
 use serde::Deserialize as _;
 use std::collections::BTreeMap;
@@ -41,6 +39,8 @@ pub struct Scene {
     pub state: State,
     /// How each step is solved.
     pub settings: Settings,
+    /// Named stretches of the task, in order.
+    pub phases: Vec<Phase>,
     /// Where terms are evaluated.
     pub backend: Backend,
     /// What is written.
@@ -59,6 +59,15 @@ impl std::fmt::Debug for Scene {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Scene").field("title", &self.title).finish_non_exhaustive()
     }
+}
+
+/// A named stretch of the task, until the next one begins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// What it is called.
+    pub name: String,
+    /// Start of its first step in s.
+    pub start: f64,
 }
 
 /// What a run writes, and when.
@@ -211,7 +220,7 @@ fn assemble(
     let probes =
         probes(probe_tables, world.as_ref(), &names, registry(), &units, gravity, problems);
     let free = world.as_ref().map_or(0, free_vertices);
-    let solver = settings(solver, &units, dt.unwrap_or(1.0), free, problems);
+    let solver = build::solver(solver, &units, dt.unwrap_or(1.0), free, problems);
     let output = output_plan(output, &units, dt, problems);
     let duration = config.as_ref().map_or(0.0, |c| c.duration.si(&units));
     let steps = dt.map_or(0, |dt| steps(duration, dt, &top, problems));
@@ -219,7 +228,8 @@ fn assemble(
     if problems.errors() > 0 {
         return None;
     }
-    let (config, world, (settings, backend), output) = (config?, world?, solver?, output?);
+    let (config, world, solver, output) = (config?, world?, solver?, output?);
+    let Solver { settings, backend, phases } = solver;
     let built: Vec<Built<'_>> = built.into_iter().flatten().collect();
     build::fast_motion(&built, gravity, settings.dt, problems);
     let prescribed = prescribed(&built, &world);
@@ -235,6 +245,7 @@ fn assemble(
         model,
         state,
         settings,
+        phases,
         backend,
         output,
         probes,
@@ -355,109 +366,6 @@ fn prescribed(built: &[Built<'_>], world: &World) -> Vec<Prescribed> {
         }
     }
     all
-}
-
-fn settings(
-    section: Option<Section<'_>>,
-    units: &Units,
-    dt: f64,
-    free: usize,
-    problems: &mut Problems<'_>,
-) -> Option<(Settings, Backend)> {
-    let errors = problems.errors();
-    let section = section.unwrap_or_else(|| Section {
-        table: DeTable::new(),
-        span: 0..0,
-        what: "[solver]".to_owned(),
-    });
-    let config: SolverConfig = if section.table.is_empty() {
-        SolverConfig::default()
-    } else {
-        section.read_partly(problems)?
-    };
-    if config.tolerance.is_some() && config.tolerance_speed.is_some() {
-        let message = "the tolerance is given as `tolerance` or as `tolerance_speed`, not both";
-        problems.error(&section.span_of("tolerance_speed"), message);
-    }
-    let speed = config.tolerance_speed.map_or(defaults::TOLERANCE_SPEED, |v| v.si(units));
-    let tolerance = config.tolerance.map_or(speed * dt, |t| t.si(units));
-    if tolerance <= 0.0 {
-        let key = if config.tolerance.is_some() { "tolerance" } else { "tolerance_speed" };
-        problems.error(&section.span_of(key), format!("`{key}` must be above 0"));
-    }
-    let schedule: Vec<(f64, f64)> =
-        config.phase.iter().map(|p| (p.from.si(units), p.tolerance.si(units))).collect();
-    if let Some(k) = schedule.windows(2).position(|p| p[1].0 <= p[0].0) {
-        let message = format!(
-            "phase {} begins at {} s, not after phase {k} at {} s; phases stand in order of time",
-            k + 1,
-            schedule[k + 1].0,
-            schedule[k].0
-        );
-        problems.error(&section.span_of("phase"), message);
-    }
-    if let Some((_, bad)) = schedule.iter().find(|p| p.1 <= 0.0) {
-        problems.error(
-            &section.span_of("phase"),
-            format!("a tolerance is {bad} m; it must be above 0"),
-        );
-    }
-    for (key, zero) in [
-        ("max_iterations", config.max_iterations == 0),
-        ("pcg_iterations", config.pcg_iterations == Some(0)),
-        ("pcg_tolerance", config.pcg_tolerance.is_some_and(|t| t <= 0.0 || !t.is_finite())),
-    ] {
-        if zero {
-            problems.error(&section.span_of(key), format!("`{key}` must be above 0"));
-        }
-    }
-    if config.subdivisions > defaults::MOST_SUBDIVISIONS {
-        let message = format!(
-            "`subdivisions` is {}: at most {}, which is already a millionth of a step",
-            config.subdivisions,
-            defaults::MOST_SUBDIVISIONS
-        );
-        problems.error(&section.span_of("subdivisions"), message);
-    }
-    for key in ["pcg_tolerance", "pcg_iterations"] {
-        if section.has(key) && config.linear != Linear::Pcg {
-            let message = format!("`{key}` means nothing without `linear = \"pcg\"`");
-            problems.warn(&section.span_of(key), message, None);
-        }
-    }
-    let linear = match config.linear {
-        Linear::Auto if free <= defaults::DENSE_VERTICES => Method::Dense,
-        Linear::Auto | Linear::Cholesky => Method::Cholesky,
-        Linear::Dense => Method::Dense,
-        Linear::Pcg => Method::Pcg {
-            tolerance: config.pcg_tolerance.unwrap_or(defaults::PCG_TOLERANCE),
-            max_iterations: config.pcg_iterations.unwrap_or(defaults::PCG_ITERATIONS),
-        },
-    };
-    let settings = Settings {
-        dt,
-        tolerance,
-        tolerance_schedule: schedule,
-        max_iterations: config.max_iterations,
-        line_search: match config.line_search {
-            LineSearchName::Armijo => LineSearch::Armijo,
-            LineSearchName::Decrease => LineSearch::Decrease,
-        },
-        curvature: match config.curvature {
-            CurvatureName::Adaptive => Curvature::Adaptive,
-            CurvatureName::Projected => Curvature::Projected,
-        },
-        max_halvings: config.max_halvings,
-        max_subdivisions: config.subdivisions,
-        storage: match config.storage {
-            StorageName::F64 => Storage::F64,
-            StorageName::F32 => Storage::F32,
-        },
-        linear,
-        stop_before_update: config.stop_before_update,
-        accept_exhausted: config.accept_exhausted,
-    };
-    (problems.errors() == errors).then_some((settings, config.backend))
 }
 
 fn output_plan(

@@ -6,10 +6,11 @@
 //!
 //! Targets and stiffness follow keyframes; the term is gone once released (bag article, section 5).
 
-use glam::DVec3;
+mod targets;
+
 use gusset_energy::{
-    At, Blocks, BuildError, Curve, Element, Energy, Interpolation, Mat3, Motion, OneOrEach, Path,
-    Psd, Scalar, Selection, Site, Terms, Vec3, Window, fields, non_negative, register, vec3,
+    At, Blocks, BuildError, Curve, Element, Energy, Interpolation, Mat3, Motion, OneOrEach, Psd,
+    Scalar, Selection, Site, Terms, Vec3, Window, fields, non_negative, register, vec3,
 };
 use gusset_units::{Length, Stiffness, Time};
 
@@ -34,6 +35,10 @@ pub struct Support {
     /// How `targets` go from one key to the next.
     #[serde(default)]
     interpolation: Interpolation,
+    /// By how much `targets` and `stiffness_keys` come later for each vertex: one for all, or a list that is repeated
+    /// along the selection. So hands act one after the other.
+    #[serde(default)]
+    delay: Option<OneOrEach<Time>>,
     /// When the support sets in.
     #[serde(default)]
     from: Option<Time>,
@@ -59,7 +64,25 @@ pub struct TargetKey {
     /// When.
     time: Time,
     /// Target of each vertex, in the order of the selection; a single one is shared by all.
+    #[serde(default)]
     positions: Vec<[Length; 3]>,
+    /// In place of `positions`: on a circle about a vertical axis.
+    #[serde(default)]
+    circle: Option<Circle>,
+}
+
+/// Targets on a circle in a horizontal plane, each vertex in the direction in which it starts as seen from the middle
+/// of its body.
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Circle {
+    /// Where the axis stands in x and y.
+    #[serde(default)]
+    centre: [Length; 2],
+    /// Distance from the axis: one for all, or a list that is repeated along the selection (two values make a star).
+    radius: OneOrEach<Length>,
+    /// Height in z: one for all, or a list that is repeated along the selection.
+    height: OneOrEach<Length>,
 }
 
 fields! {
@@ -88,26 +111,6 @@ impl Element<1> for Support {
     }
 }
 
-/// Where the targets are, one per held vertex.
-enum Targets {
-    /// Start positions carried by a rigid motion.
-    Carried(Path, Vec<DVec3>),
-    /// Each on its own way.
-    Keyed(Vec<Curve<3>>),
-    /// Fixed.
-    Still(Vec<DVec3>),
-}
-
-impl Targets {
-    fn at(&self, t: f64, k: usize) -> DVec3 {
-        match self {
-            Self::Carried(path, start) => path.at(t, start[k]),
-            Self::Keyed(curves) => DVec3::from_array(curves[k].at(t)),
-            Self::Still(start) => start[k],
-        }
-    }
-}
-
 impl Energy for Support {
     const KIND: &'static str = "support";
     const ABOUT: &'static str = "Springs that hold vertices at moving targets";
@@ -116,11 +119,12 @@ impl Energy for Support {
         let body = site.body()?;
         let held = self.vertices.resolve(body, site.units, "vertices")?;
         let window = Window::new(self.from, self.release, site.units, "release")?;
-        let start: Vec<DVec3> = held.iter().map(|&v| body.start[v as usize]).collect();
         let ramp = self.ramp(site)?;
-        let stiffness = match (&ramp, self.stiffness) {
+        let stiffness = match (&ramp, &self.stiffness) {
             (Some(ramp), None) => vec![ramp.at(0.0)[0]; held.len()],
-            (None, Some(given)) => given.map(|k| k.si(site.units)).each(held.len(), "stiffness")?,
+            (None, Some(given)) => {
+                given.clone().map(|k| k.si(site.units)).each(held.len(), "stiffness")?
+            }
             _ => {
                 return Err(BuildError::value(
                     "stiffness",
@@ -131,24 +135,21 @@ impl Energy for Support {
         for &k in &stiffness {
             non_negative(k, "stiffness", "N/m")?;
         }
-        let targets = match (self.motion, self.targets.is_empty()) {
-            (Some(motion), true) => Targets::Carried(motion.path(site.units, "motion")?, start),
-            (None, false) => {
-                Targets::Keyed(keyed(&self.targets, self.interpolation, held.len(), site)?)
-            }
-            (None, true) => Targets::Still(start),
-            (Some(_), false) => {
-                return Err(BuildError::value(
-                    "targets",
-                    "a support takes either `motion` or `targets`",
-                ));
-            }
+        let delay = match &self.delay {
+            Some(delay) => delay
+                .clone()
+                .map(|t| t.si(site.units))
+                .cycled(held.len())
+                .map_err(|found| BuildError::value("delay", found))?,
+            None => vec![0.0; held.len()],
         };
+        let targets = self.targets(&body.start, &held, site)?;
         let springs = held.iter().zip(&stiffness).enumerate().map(|(k, (&v, &stiffness))| {
             ([v], Spring { stiffness, target: vec3(targets.at(0.0, k)) })
         });
         let batch = site.batch::<Self, 1>(springs)?;
         out.push(batch.with_schedule(window, move |t, k, spring| {
+            let t = t - delay[k];
             spring.target = vec3(targets.at(t, k));
             if let Some(ramp) = &ramp {
                 spring.stiffness = ramp.at(t)[0];
@@ -171,34 +172,6 @@ impl Support {
         }
         Curve::new(keys, Interpolation::Linear, "stiffness_keys").map(Some)
     }
-}
-
-/// One curve per held vertex through its target at each key.
-fn keyed(
-    keys: &[TargetKey],
-    interpolation: Interpolation,
-    count: usize,
-    site: &Site<'_>,
-) -> Result<Vec<Curve<3>>, BuildError> {
-    if let Some(key) =
-        keys.iter().find(|key| key.positions.len() != count && key.positions.len() != 1)
-    {
-        return Err(BuildError::value(
-            "targets",
-            format!(
-                "has {} positions at {} s where {count} are needed, or one for all",
-                key.positions.len(),
-                key.time.si(site.units)
-            ),
-        ));
-    }
-    let target = |key: &TargetKey, k: usize| {
-        let position = key.positions[k.min(key.positions.len() - 1)];
-        (key.time.si(site.units), position.map(|c| c.si(site.units)))
-    };
-    (0..count)
-        .map(|k| Curve::new(keys.iter().map(|key| target(key, k)), interpolation, "targets"))
-        .collect()
 }
 
 register!(Support);

@@ -1,4 +1,5 @@
 use super::*;
+use glam::DVec3;
 use gusset_energy::check::Check;
 use gusset_energy::{Term, fixture};
 use gusset_mesh::{Role, World};
@@ -74,6 +75,36 @@ fn keyed_targets_may_end_in_one_point() {
 }
 
 #[test]
+fn targets_on_a_circle_keep_the_directions_of_the_start() {
+    // Directions as seen from the middle of the body, (1/3, 1/3).
+    let keys = "
+        vertices = [1, 2]
+        stiffness = 10
+        targets = [{ time = 0, circle = { centre = [5, 6], radius = [2, 1], height = '500 mm' } }]
+    ";
+    let mut ring = build(keys).unwrap();
+    let found = forces(&mut *ring, 0.0);
+    let middle = DVec3::new(1.0 / 3.0, 1.0 / 3.0, 0.0);
+    for (v, radius, start) in [(1, 2.0, DVec3::X), (2, 1.0, DVec3::Y)] {
+        let target = DVec3::new(5.0, 6.0, 0.5) + (start - middle).normalize() * radius;
+        assert!((found[v] - (target - start) * 10.0).length() < 1e-12, "{v}: {}", found[v]);
+    }
+}
+
+#[test]
+fn hands_may_act_one_after_the_other() {
+    let keys = "
+        vertices = 'all'
+        stiffness_keys = [{ time = 0, stiffness = 0 }, { time = 1, stiffness = 10 }]
+        targets = [{ time = 0, positions = [[0, 0, 1]] }, { time = 1, positions = [[0, 0, 3]] }]
+        delay = [0, 0.5, '1 s']
+    ";
+    let mut hands = build(keys).unwrap();
+    let lift: Vec<f64> = forces(&mut *hands, 1.0).iter().map(|f| f.z).collect();
+    assert_eq!(lift, [30.0, 10.0, 0.0]);
+}
+
+#[test]
 fn mistakes_are_named() {
     let error = |keys: &str| build(keys).err().unwrap();
     assert!(error("vertices = 'all'").contains("either `stiffness` or `stiffness_keys`"));
@@ -84,5 +115,16 @@ fn mistakes_are_named() {
     assert!(error(late).contains("ends at 1 s, not after its start at 2 s"));
     let few =
         "vertices = 'all'\nstiffness = 1\ntargets = [{ time = 0, positions = [[0,0,0],[1,0,0]] }]";
-    assert!(error(few).contains("2 positions at 0 s where 3 are needed"));
+    assert!(error(few).contains("at 0 s: 2 positions where 3 are needed"));
+    let target =
+        |t: &str| format!("vertices = 'all'\nstiffness = 1\ntargets = [{{ time = 1, {t} }}]");
+    let circle = "circle = { radius = [1, 2], height = 0 }";
+    assert!(
+        error(&target(circle)).contains("`radius` has 2 values, which can't be repeated along 3")
+    );
+    let both = "circle = { radius = 1, height = 0 }, positions = [[0, 0, 0]]";
+    assert!(error(&target(both)).contains("at 1 s: give either `positions` or a `circle`"));
+    assert!(error(&target("")).contains("neither `positions` nor a `circle`"));
+    let delay = "vertices = 'all'\nstiffness = 1\ndelay = [1, 2]";
+    assert!(error(delay).contains("has 2 values, which can't be repeated along 3"));
 }

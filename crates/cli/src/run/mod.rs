@@ -86,12 +86,29 @@ fn drive(
     begin: Instant,
     console: &mut Console<'_>,
 ) -> Outcome {
-    let Scene { title, model, state: start, settings, output, probes, colours, resolved, .. } =
-        scene;
+    let Scene {
+        title,
+        model,
+        state: start,
+        settings,
+        phases,
+        output,
+        probes,
+        colours,
+        resolved,
+        ..
+    } = scene;
     let dt = settings.dt;
     let mut solver = Solver::new(model, settings)?;
     let mut totals = Totals::default();
-    let plan = recorder::Plan { title: &title, dt, output, colours: &colours, resolved: &resolved };
+    let plan = recorder::Plan {
+        title: &title,
+        dt,
+        output,
+        phases: &phases,
+        colours: &colours,
+        resolved: &resolved,
+    };
     let (mut recorder, mut state) = if arguments.resume {
         let (recorder, state) =
             Recorder::resume(out, &plan, &start, probes, &solver, scene_path, &mut totals)?;

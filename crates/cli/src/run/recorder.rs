@@ -20,6 +20,7 @@ pub(super) struct Plan<'a> {
     pub(super) title: &'a str,
     pub(super) dt: f64,
     pub(super) output: OutputPlan,
+    pub(super) phases: &'a [gusset_scene::Phase],
     pub(super) colours: &'a [Option<[u8; 3]>],
     pub(super) resolved: &'a str,
 }
@@ -34,7 +35,11 @@ impl Plan<'_> {
                 Precision::F32 => gusset_output::Precision::F32,
                 Precision::F64 => gusset_output::Precision::F64,
             },
-            phases: Vec::new(),
+            phases: self
+                .phases
+                .iter()
+                .map(|p| gusset_output::Phase { name: p.name.clone(), start: p.start })
+                .collect(),
             bodies: bodies::infos(&model.world, self.colours),
         }
     }

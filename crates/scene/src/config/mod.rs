@@ -21,6 +21,6 @@ pub use output::Precision;
 pub(crate) use probe::{Axis, ProbeConfig};
 pub(crate) use shape::{GridOrigin, GridPattern, ShapeConfig};
 pub use solver::Backend;
-pub(crate) use solver::{CurvatureName, LineSearchName, Linear, SolverConfig, StorageName};
+pub(crate) use solver::{CurvatureName, LineSearchName, Linear, Phase, SolverConfig, StorageName};
 pub(crate) use tagged::{Tagged, tagged, with_kind};
 pub(crate) use top::Top;

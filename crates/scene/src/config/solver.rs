@@ -14,7 +14,7 @@ pub(crate) struct SolverConfig {
     pub(crate) tolerance: Option<Length>,
     /// The same as a speed, to be multiplied with dt; 1 mm/s where neither is given, which can't be seen.
     pub(crate) tolerance_speed: Option<Velocity>,
-    /// Other tolerances from given times on: [[solver.phase]].
+    /// Stretches of the task that have names, or tolerances of their own: [[solver.phase]].
     #[serde(default)]
     pub(crate) phase: Vec<Phase>,
     /// Most Newton iterations a step; 150 where absent (3 to 15 are usual).
@@ -82,14 +82,16 @@ impl Default for SolverConfig {
     }
 }
 
-/// A tolerance from some time on.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+/// A stretch of the task, until the next one begins.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Phase {
-    /// Start of the first step that it holds for.
+    /// Start of its first step.
     pub(crate) from: Time,
-    /// Largest correction of a coordinate that is still made.
-    pub(crate) tolerance: Length,
+    /// What it is called in summaries, views and messages.
+    pub(crate) name: Option<String>,
+    /// Largest correction of a coordinate that is still made; as before where absent.
+    pub(crate) tolerance: Option<Length>,
 }
 
 /// When a step along the direction is accepted.
