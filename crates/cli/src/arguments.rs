@@ -62,6 +62,10 @@ pub(crate) struct RunArguments {
     /// Continue the run in the output folder from its last checkpoint, to the same bits.
     #[arg(long, conflicts_with = "force")]
     pub(crate) resume: bool,
+    /// Continue the run in the output folder from its last checkpoint at or before this time, also with a changed scene;
+    /// what was there after it is replaced, and the record notes what changed.
+    #[arg(long, value_name = "SECONDS", conflicts_with = "force", allow_negative_numbers = true)]
+    pub(crate) from: Option<f64>,
     /// Replace the run in the output folder.
     #[arg(long)]
     pub(crate) force: bool,
@@ -75,6 +79,13 @@ pub(crate) struct RunArguments {
     pub(crate) machine: Machine,
     #[command(flatten)]
     pub(crate) overrides: Overrides,
+}
+
+impl RunArguments {
+    /// Whether a run that is there goes on.
+    pub(crate) fn continues(&self) -> bool {
+        self.resume || self.from.is_some()
+    }
 }
 
 #[derive(Debug, Args)]

@@ -24,6 +24,9 @@ fn info(body: &Body, colour: Option<[u8; 3]>) -> BodyInfo {
     info.moving = body.mobility.iter().any(|m| *m != Mobility::Fixed);
     info.radii.clone_from(&body.radius);
     info.colour = colour;
+    if body.role == Role::Film {
+        info.rest.clone_from(&body.rest);
+    }
     info.thickness = body.slab.map(|s| s.thickness).or(body.material.thickness);
     info.plane = body.slab.map(|s| Plane { point: s.point, normal: s.normal });
     info

@@ -58,10 +58,14 @@ pub struct BodyInfo {
     /// Triangles over the body's own vertices (stored beside `run.json`, not in it).
     #[serde(skip)]
     pub faces: Vec<[u32; 3]>,
+    /// Stress-free positions in metres, from which stretch is measured; empty where they don't matter (stored
+    /// beside `run.json`, not in it).
+    #[serde(skip)]
+    pub rest: Vec<DVec3>,
 }
 
 impl BodyInfo {
-    /// A body that moves, without radii, colour, thickness or plane.
+    /// A body that moves, without radii, colour, thickness, plane or rest shape.
     pub fn new(
         name: impl Into<String>,
         role: Role,
@@ -78,6 +82,7 @@ impl BodyInfo {
             thickness: None,
             plane: None,
             faces,
+            rest: Vec::new(),
         }
     }
 
@@ -87,6 +92,10 @@ impl BodyInfo {
         if self.role == Role::Spheres && self.radii.len() != self.vertices {
             let (radii, vertices) = (self.radii.len(), self.vertices);
             return shape(format!("{radii} radii for {vertices} spheres; one each is needed"));
+        }
+        if !self.rest.is_empty() && self.rest.len() != self.vertices {
+            let (rest, vertices) = (self.rest.len(), self.vertices);
+            return shape(format!("{rest} stress-free positions for {vertices} vertices"));
         }
         if self.role == Role::Slab && self.plane.is_none() {
             return shape("a slab needs a plane".to_owned());
@@ -120,6 +129,14 @@ pub enum Precision {
 }
 
 impl Precision {
+    /// As in scene files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Precision::F32 => "f32",
+            Precision::F64 => "f64",
+        }
+    }
+
     /// Bytes of one number.
     pub fn bytes(self) -> usize {
         match self {
@@ -138,6 +155,19 @@ pub struct Phase {
     pub name: String,
 }
 
+/// A place where a run was taken up again with another scene.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Restart {
+    /// Steps up to here were made with the scene before.
+    pub step: u64,
+    /// The same as a time, in seconds.
+    pub time: f64,
+    /// What is different in the scene from here on, in words.
+    pub changes: Vec<String>,
+    /// File in the folder with the scene up to here.
+    pub scene_before: String,
+}
+
 /// What `run.json` says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunInfo {
@@ -147,11 +177,17 @@ pub struct RunInfo {
     pub dt: f64,
     /// Steps from one frame to the next.
     pub frame_interval: u32,
+    /// Steps from one checkpoint that stays to the next; 0 where only the newest stay.
+    #[serde(default)]
+    pub checkpoint_interval: u64,
     /// How the frames are stored.
     pub precision: Precision,
     /// Named stretches, by growing start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<Phase>,
+    /// Where the run was taken up again with another scene, by growing step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub restarts: Vec<Restart>,
     /// The bodies, in the order in which frames give their positions.
     pub bodies: Vec<BodyInfo>,
 }

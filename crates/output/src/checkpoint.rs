@@ -1,7 +1,7 @@
 //! Checkpoints: the state of a run, bit for bit, with a checksum.
 //!
-//! Little-endian layout: magic, version, step, time, vertex count, length of the solver's own bytes, the
-//! sizes of the run's growing files at that moment, x, v, the solver's bytes, CRC-32 of all before it.
+//! Little-endian layout: magic, version, step, time, vertex count, length of the solver's own bytes, how many
+//! frames and lines the run's growing files had at that moment, x, v, the solver's bytes, CRC-32 of all before it.
 //! A checkpoint is written under a temporary name, flushed to the disk and renamed, so a torn one is never
 //! found under its final name unless the disk itself lost data, which the checksum shows.
 
@@ -14,8 +14,8 @@ use glam::DVec3;
 use crate::error::{At, OutputError, Result, corrupt};
 
 const MAGIC: &[u8; 8] = b"GUSSETCK";
-const VERSION: u64 = 1;
-/// How many checkpoints stay: the newest, and one before it in case the newest is damaged.
+const VERSION: u64 = 2;
+/// How many checkpoints stay whatever their step: the newest, and one before it in case the newest is damaged.
 const KEPT: usize = 2;
 
 /// The state from which a run continues to the same bits.
@@ -33,16 +33,19 @@ pub struct Checkpoint {
     pub extra: Vec<u8>,
 }
 
-/// Sizes of the growing files when the checkpoint was taken.
+/// How far the growing files had come when the checkpoint was taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Marks {
+    /// Frames.
     pub(crate) frames: u64,
+    /// Lines of `steps.jsonl`.
     pub(crate) steps: u64,
+    /// Lines of `probes.csv`, its head among them.
     pub(crate) probes: u64,
 }
 
 /// `step-000000000120.ckpt`
-fn file_name(step: u64) -> String {
+pub(crate) fn file_name(step: u64) -> String {
     format!("step-{step:012}.ckpt")
 }
 
@@ -110,8 +113,13 @@ fn decode(bytes: &[u8], path: &Path) -> Result<(Checkpoint, Marks)> {
     Ok((checkpoint, Marks { frames: word(48), steps: word(56), probes: word(64) }))
 }
 
-/// Writes the checkpoint into `dir` and removes all but the newest two.
-pub(crate) fn write(dir: &Path, checkpoint: &Checkpoint, marks: Marks) -> Result<()> {
+/// Writes the checkpoint into `dir`. Those of every `interval`-th step stay, of the others the newest two.
+pub(crate) fn write(
+    dir: &Path,
+    checkpoint: &Checkpoint,
+    marks: Marks,
+    interval: u64,
+) -> Result<()> {
     if checkpoint.x.len() != checkpoint.v.len() {
         let (x, v) = (checkpoint.x.len(), checkpoint.v.len());
         return Err(OutputError::Shape(format!(
@@ -129,14 +137,16 @@ pub(crate) fn write(dir: &Path, checkpoint: &Checkpoint, marks: Marks) -> Result
     };
     save().at("write the checkpoint", &path)?;
     let all = list(dir)?;
-    for (_, old) in &all[..all.len().saturating_sub(KEPT)] {
-        std::fs::remove_file(old).at("remove an old checkpoint", old)?;
+    for (step, old) in &all[..all.len().saturating_sub(KEPT)] {
+        if interval == 0 || !step.is_multiple_of(interval) {
+            std::fs::remove_file(old).at("remove an old checkpoint", old)?;
+        }
     }
     Ok(())
 }
 
 /// Makes a rename in `dir` durable, where the system can open a folder.
-fn sync_folder(dir: &Path) -> std::io::Result<()> {
+pub(crate) fn sync_folder(dir: &Path) -> std::io::Result<()> {
     if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }
 }
 
@@ -164,9 +174,10 @@ pub(crate) fn list(dir: &Path) -> Result<Vec<(u64, PathBuf)>> {
     Ok(found)
 }
 
-/// Removes every checkpoint newer than `keep` (all for `None`) and what a kill left half written.
+/// Removes every checkpoint newer than `keep` (all for `None`), the newest first, so that a kill in between leaves
+/// an earlier end of the run; and what a kill left half written.
 pub(crate) fn clear(dir: &Path, keep: Option<u64>) -> Result<()> {
-    for (step, path) in list(dir)? {
+    for (step, path) in list(dir)?.into_iter().rev() {
         if keep.is_none_or(|keep| step > keep) {
             std::fs::remove_file(&path).at("remove a checkpoint", &path)?;
         }
@@ -198,7 +209,7 @@ mod tests {
     #[test]
     fn every_bit_comes_back() {
         let dir = tempfile::tempdir().unwrap();
-        write(dir.path(), &sample(120), MARKS).unwrap();
+        write(dir.path(), &sample(120), MARKS, 1).unwrap();
         let (step, path) = list(dir.path()).unwrap().pop().unwrap();
         assert_eq!(step, 120);
         let (found, marks) = read(&path).unwrap();
@@ -207,13 +218,15 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_two_stay() {
-        let dir = tempfile::tempdir().unwrap();
-        for step in [5, 10, 20, 100] {
-            write(dir.path(), &sample(step), MARKS).unwrap();
+    fn whole_intervals_and_the_newest_two_stay() {
+        for (interval, kept) in [(0, &[25, 100, 103][1..]), (20, &[0, 20, 100, 103])] {
+            let dir = tempfile::tempdir().unwrap();
+            for step in [0, 5, 20, 25, 100, 103] {
+                write(dir.path(), &sample(step), MARKS, interval).unwrap();
+            }
+            let steps: Vec<u64> = list(dir.path()).unwrap().iter().map(|c| c.0).collect();
+            assert_eq!(steps, kept);
         }
-        let steps: Vec<u64> = list(dir.path()).unwrap().iter().map(|c| c.0).collect();
-        assert_eq!(steps, [20, 100]);
     }
 
     #[test]
@@ -238,7 +251,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut bad = sample(1);
         bad.v.pop();
-        assert!(write(dir.path(), &bad, MARKS).is_err());
+        assert!(write(dir.path(), &bad, MARKS, 1).is_err());
         assert!(list(dir.path()).unwrap().is_empty());
     }
 }

@@ -88,6 +88,18 @@ pub enum OutputError {
         /// The folder.
         dir: PathBuf,
     },
+    /// No checkpoint is early enough.
+    #[error(
+        "the run has no checkpoint at or before {from} s; it has some at {found}: {}", .dir.display()
+    )]
+    TooEarly {
+        /// The time asked for, in seconds.
+        from: f64,
+        /// Times of those that there are.
+        found: String,
+        /// The folder.
+        dir: PathBuf,
+    },
     /// The caller's arrays do not fit the run.
     #[error("{0}")]
     Shape(String),

@@ -205,6 +205,13 @@ pub fn write_faces(path: &Path, faces: &[[u32; 3]]) -> Result<()> {
     std::fs::write(path, bytes).at("write the faces file", path)
 }
 
+/// Writes points as an (n, 3) array of `<f8`.
+pub fn write_points(path: &Path, points: &[DVec3]) -> Result<()> {
+    let mut bytes = header(Element::F64, &[points.len() as u64, 3])?.to_vec();
+    bytes.extend(points.iter().flat_map(DVec3::to_array).flat_map(f64::to_le_bytes));
+    std::fs::write(path, bytes).at("write the points file", path)
+}
+
 /// An array on disk, read frame by frame.
 #[derive(Clone, Debug)]
 pub struct NpyFile {
@@ -292,6 +299,17 @@ impl NpyFile {
             ));
         }
         let numbers = self.read(k, 1)?;
+        Ok(numbers.chunks_exact(3).map(DVec3::from_slice).collect())
+    }
+
+    /// The rows of an (n, 3) array of points.
+    pub fn rows(&self) -> Result<Vec<DVec3>> {
+        if self.shape.len() != 2 || self.shape[1] != 3 || self.frames() < self.declared {
+            let shape = &self.shape;
+            let what = format!("holds an array of shape {shape:?}, a whole (n, 3) is needed");
+            return Err(corrupt(&self.path, what));
+        }
+        let numbers = self.read(0, self.frames())?;
         Ok(numbers.chunks_exact(3).map(DVec3::from_slice).collect())
     }
 

@@ -6,9 +6,10 @@
 //! times.npy           (frames,) time of each frame
 //! <body>.npy          (frames, n, 3) positions; a body that can't move has one frame
 //! <body>-faces.npy    (m, 3) triangles
+//! <body>-rest.npy     (n, 3) stress-free positions of a film
 //! steps.jsonl         one certificate a step
 //! probes.csv          probe curves
-//! checkpoints/        the last two states, bit for bit
+//! checkpoints/        states, bit for bit: those of whole intervals, and the last two
 //! ```
 //!
 //! The folder can be read after a kill at any moment, and a resumed run leaves the same bytes as one that
@@ -26,7 +27,8 @@ use serde::{Deserialize, Serialize};
 use crate::body::{BodyInfo, Precision, RunInfo};
 use crate::checkpoint::{self, Checkpoint, Marks};
 use crate::error::{At, OutputError, Result, corrupt};
-use crate::npy::{NpyWriter, write_faces};
+use crate::npy::{NpyWriter, write_faces, write_points};
+use crate::restart;
 use crate::run_reader::RunReader;
 use crate::table::{header_line, row_line};
 
@@ -55,10 +57,18 @@ pub(crate) struct BodyFiles {
     pub(crate) positions: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) faces: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) rest: Option<String>,
+}
+
+impl BodyFiles {
+    fn names(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.positions).chain(&self.faces).chain(&self.rest)
+    }
 }
 
 /// File names for the bodies: their names where those are plain and distinct.
-fn body_files(bodies: &[BodyInfo]) -> Vec<BodyFiles> {
+pub(crate) fn body_files(bodies: &[BodyInfo]) -> Vec<BodyFiles> {
     let mut taken = BTreeSet::from(["times".to_owned()]);
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let mut files = Vec::with_capacity(bodies.len());
@@ -70,16 +80,18 @@ fn body_files(bodies: &[BodyInfo]) -> Vec<BodyFiles> {
         let base = stem.clone();
         let mut copy = 1;
         // Lower case too: some file systems fold it.
-        while taken.contains(&stem.to_lowercase())
-            || taken.contains(&format!("{stem}-faces").to_lowercase())
-        {
+        let all =
+            |stem: &str| ["", "-faces", "-rest"].map(|end| format!("{stem}{end}").to_lowercase());
+        while all(&stem).iter().any(|name| taken.contains(name)) {
             copy += 1;
             stem = format!("{base}-{copy}");
         }
-        taken.insert(stem.to_lowercase());
-        taken.insert(format!("{stem}-faces").to_lowercase());
-        let faces = (!body.faces.is_empty()).then(|| format!("{stem}-faces.npy"));
-        files.push(BodyFiles { positions: format!("{stem}.npy"), faces });
+        taken.extend(all(&stem));
+        files.push(BodyFiles {
+            positions: format!("{stem}.npy"),
+            faces: (!body.faces.is_empty()).then(|| format!("{stem}-faces.npy")),
+            rest: (!body.rest.is_empty()).then(|| format!("{stem}-rest.npy")),
+        });
     }
     files
 }
@@ -121,22 +133,22 @@ struct Files {
 struct Lines {
     path: PathBuf,
     file: File,
+    /// Bytes.
     length: u64,
+    count: u64,
 }
 
 impl Lines {
-    fn open(path: PathBuf, length: u64) -> Result<Lines> {
+    /// Opens the file to go on after its first `count` lines; what is behind them is cut off.
+    fn open(path: PathBuf, count: u64) -> Result<Lines> {
+        let length = length_of_lines(&path, count)?;
         let file = OpenOptions::new()
             .append(true)
             .create(true)
             .open(&path)
             .at("open the file to append to it", &path)?;
-        let found = file.metadata().at("open the file", &path)?.len();
-        if found < length {
-            return Err(corrupt(&path, format!("holds {found} bytes, {length} are needed")));
-        }
         file.set_len(length).at("cut the file", &path)?;
-        Ok(Lines { path, file, length })
+        Ok(Lines { path, file, length, count })
     }
 
     fn push(&mut self, line: &str) -> Result<()> {
@@ -147,12 +159,31 @@ impl Lines {
             return Err(source).at("append a line", &self.path);
         }
         self.length += line.len() as u64;
+        self.count += 1;
         Ok(())
     }
 
     fn sync(&self) -> Result<()> {
         self.file.sync_data().at("flush the file", &self.path)
     }
+}
+
+/// Bytes of the first `count` lines of a file; a file that is not there has no line.
+fn length_of_lines(path: &Path, count: u64) -> Result<u64> {
+    if count == 0 {
+        return Ok(0);
+    }
+    let text =
+        if path.is_file() { std::fs::read(path).at("read the file", path)? } else { Vec::new() };
+    let (mut length, mut found) = (0, 0);
+    for line in text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
+        length += line.len() as u64;
+        found += 1;
+        if found == count {
+            return Ok(length);
+        }
+    }
+    Err(corrupt(path, format!("holds {found} whole lines, {count} are needed")))
 }
 
 impl RunWriter {
@@ -313,6 +344,11 @@ impl RunWriter {
         Ok(())
     }
 
+    /// Whether the probe columns have been named.
+    pub fn has_probes(&self) -> bool {
+        self.files.as_ref().map_or(self.early.header.is_some(), |files| files.probes.is_some())
+    }
+
     /// Appends a row of probe values.
     pub fn write_probes(&mut self, row: &[f64]) -> Result<()> {
         match &mut self.files {
@@ -333,7 +369,7 @@ impl RunWriter {
             return Ok(());
         };
         files.sync()?;
-        checkpoint::write(&dir, state, files.marks())
+        checkpoint::write(&dir, state, files.marks(), self.manifest.info.checkpoint_interval)
     }
 
     /// Writes what is still in memory (a run of no steps) and waits until all data has reached the disk.
@@ -364,6 +400,9 @@ impl RunWriter {
                 if let Some(faces) = &names.faces {
                     write_faces(&dir.join(faces), &body.faces)?;
                 }
+                if let Some(rest) = &names.rest {
+                    write_points(&dir.join(rest), &body.rest)?;
+                }
                 let shape = [body.vertices as u64, 3];
                 bodies.push(NpyWriter::create(
                     &dir.join(&names.positions),
@@ -393,7 +432,8 @@ impl RunWriter {
             }
             if let Some(state) = early.checkpoint {
                 files.sync()?;
-                checkpoint::write(&dir.join(CHECKPOINTS), &state, files.marks())?;
+                let interval = info.checkpoint_interval;
+                checkpoint::write(&dir.join(CHECKPOINTS), &state, files.marks(), interval)?;
             }
             self.files = Some(files);
         }
@@ -423,8 +463,8 @@ impl Files {
     fn marks(&self) -> Marks {
         Marks {
             frames: self.times.frames(),
-            steps: self.steps.length,
-            probes: self.probes.as_ref().map_or(0, |p| p.length),
+            steps: self.steps.count,
+            probes: self.probes.as_ref().map_or(0, |p| p.count),
         }
     }
 
@@ -439,7 +479,7 @@ impl Files {
 }
 
 /// Whether the growing files reach as far as the checkpoint says.
-fn covered(dir: &Path, manifest: &Manifest, marks: Marks) -> Result<()> {
+pub(crate) fn covered(dir: &Path, manifest: &Manifest, marks: Marks) -> Result<()> {
     let mut arrays = vec![(dir.join(TIMES), marks.frames)];
     for (file, body) in manifest.files.iter().zip(&manifest.info.bodies) {
         let frames = if body.moving { marks.frames } else { marks.frames.min(1) };
@@ -451,12 +491,8 @@ fn covered(dir: &Path, manifest: &Manifest, marks: Marks) -> Result<()> {
             return Err(corrupt(&path, format!("holds {found} whole frames, {frames} are needed")));
         }
     }
-    for (name, length) in [(STEPS, marks.steps), (PROBES, marks.probes)] {
-        let path = dir.join(name);
-        let found = std::fs::metadata(&path).map_or(0, |m| m.len());
-        if found < length {
-            return Err(corrupt(&path, format!("holds {found} bytes, {length} are needed")));
-        }
+    for (name, count) in [(STEPS, marks.steps), (PROBES, marks.probes)] {
+        length_of_lines(&dir.join(name), count)?;
     }
     Ok(())
 }
@@ -489,8 +525,8 @@ pub(crate) fn read_manifest(dir: &Path) -> Result<Manifest> {
     }
     let manifest: Manifest = serde_json::from_value(value)
         .map_err(|e| not_a_run(format!("its `run.json` is damaged ({e})")))?;
-    let names = manifest.files.iter().flat_map(|f| std::iter::once(&f.positions).chain(&f.faces));
-    for name in names {
+    let scenes = manifest.info.restarts.iter().map(|restart| &restart.scene_before);
+    for name in manifest.files.iter().flat_map(BodyFiles::names).chain(scenes) {
         if name.contains(['/', '\\', ':']) || name.starts_with('.') {
             return Err(not_a_run(format!("its `run.json` points out of the folder: `{name}`")));
         }
@@ -502,7 +538,7 @@ pub(crate) fn read_manifest(dir: &Path) -> Result<Manifest> {
 }
 
 /// Takes the folder's lock; it is given back when the file is dropped or the process ends.
-fn lock(dir: &Path) -> Result<File> {
+pub(crate) fn lock(dir: &Path) -> Result<File> {
     let path = dir.join(RUN);
     let file = File::open(&path).at("open run.json", &path)?;
     match file.try_lock() {
@@ -521,11 +557,9 @@ fn remove_run(dir: &Path) -> Result<()> {
     let manifest = read_manifest(dir)?;
     let checkpoints = dir.join(CHECKPOINTS);
     checkpoint::clear(&checkpoints, None)?;
-    let mut names = vec![SCENE, TIMES, STEPS, PROBES];
-    for file in &manifest.files {
-        names.push(&file.positions);
-        names.extend(file.faces.as_deref());
-    }
+    let mut names = vec![SCENE, TIMES, STEPS, PROBES, restart::JOURNAL];
+    names.extend(manifest.files.iter().flat_map(BodyFiles::names).map(String::as_str));
+    names.extend(manifest.info.restarts.iter().map(|restart| &*restart.scene_before));
     names.push(RUN);
     for name in names {
         let path = dir.join(name);

@@ -46,6 +46,9 @@ impl RunReader {
             if let Some(faces) = &files.faces {
                 body.faces = array(faces, &format!("the faces of body `{name}`"))?.faces()?;
             }
+            if let Some(rest) = &files.rest {
+                body.rest = array(rest, &format!("the rest shape of body `{name}`"))?.rows()?;
+            }
             body.check()?;
         }
         let times = array(TIMES, "the times of the frames")?;

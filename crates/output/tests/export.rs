@@ -191,6 +191,8 @@ fn python_reads_everything() {
         dt: 0.5,
         frame_interval: 1,
         precision: Precision::F32,
+        checkpoint_interval: 0,
+        restarts: Vec::new(),
         phases: Vec::new(),
         bodies: source.bodies.clone(),
     };

@@ -8,7 +8,7 @@ use std::path::Path;
 use glam::DVec3;
 use gusset_output::{
     BodyInfo, Checkpoint, OutputError, Phase, Plane, Precision, Role, RunInfo, RunReader,
-    RunWriter, Source,
+    RunWriter, Source, finish_restart, restart, scene_at, usable_checkpoint,
 };
 
 const SCENE: &str = "name = \"test\"\n";
@@ -23,6 +23,8 @@ fn info() -> RunInfo {
         dt: 0.01,
         frame_interval: 1,
         precision: Precision::F32,
+        checkpoint_interval: 0,
+        restarts: Vec::new(),
         phases: vec![Phase { start: 0.0, name: "fall".to_owned() }],
         bodies: vec![
             BodyInfo::new("cloth", Role::Film, 4, vec![[0, 1, 2], [0, 2, 3]]),
@@ -272,7 +274,7 @@ fn a_torn_checkpoint_falls_back() {
     let before = contents(&dir);
     let error = RunWriter::resume(&dir).unwrap_err();
     assert!(matches!(error, OutputError::NoCheckpoint { .. }), "{error}");
-    assert!(error.to_string().contains("holds 10 bytes"), "{error}");
+    assert!(error.to_string().contains("holds 0 whole lines"), "{error}");
     assert_eq!(contents(&dir), before);
 
     files = good;
@@ -337,4 +339,126 @@ fn errors_say_what_is_wrong() {
     let mut writer = RunWriter::create(&root.path().join("b"), &info(), SCENE, false).unwrap();
     assert!(writer.write_frame(&[&[]], 0.0).is_err());
     assert!(writer.write_probes(&[0.0]).is_err());
+}
+
+/// Probes from here on with a second column; `NaN` before.
+const HEAD: [&str; 3] = ["time [s]", "speed [m/s]", "height [m]"];
+
+fn go_back(dir: &Path, from: f64, scene: &str) -> u64 {
+    let step = usable_checkpoint(dir, from).unwrap().step;
+    let changes = vec!["`name` was \"test\"".to_owned()];
+    restart(dir, step, &lasting(), scene, &HEAD.map(str::to_owned), changes).unwrap();
+    step
+}
+
+fn lasting() -> RunInfo {
+    RunInfo { checkpoint_interval: 2, ..info() }
+}
+
+fn lasting_run(dir: &Path, to: u64) {
+    let mut writer = RunWriter::create(dir, &lasting(), SCENE, false).unwrap();
+    let mut x = start();
+    writer.write_probes_header(&["time [s]", "height [m]"]).unwrap();
+    writer.write_probes(&[0.0, x[1].z]).unwrap();
+    frame(&mut writer, 0, &x);
+    writer.write_checkpoint(&state(0, &x)).unwrap();
+    steps(&mut writer, 0, to, &mut x, true);
+    writer.finish().unwrap();
+}
+
+#[test]
+fn going_back_replaces_what_came_after_and_keeps_the_scene_before() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join("run");
+    lasting_run(&dir, 9);
+    assert_eq!(go_back(&dir, 0.055, "second"), 4);
+    let (writer, found) = RunWriter::resume(&dir).unwrap();
+    assert_eq!((&found, writer.frames()), (&state(4, &after(4)), 5));
+    drop(writer);
+    let reader = RunReader::open(&dir).unwrap();
+    assert_eq!((reader.frame_count(), reader.steps().unwrap().len()), (5, 4));
+    let probes = reader.probes().unwrap().unwrap();
+    assert_eq!(probes.columns, HEAD);
+    assert_eq!(probes.rows.len(), 5);
+    assert!(probes.rows.iter().all(|row| row[1].is_nan() && row[2].is_finite()));
+    let [noted] = &reader.info().restarts[..] else { panic!("{:?}", reader.info().restarts) };
+    assert_eq!((noted.step, noted.time, noted.changes.len()), (4, 0.04, 1));
+    assert_eq!(std::fs::read_to_string(reader.scene_path()).unwrap(), "second");
+    assert_eq!(
+        (scene_at(&dir, 4).unwrap(), scene_at(&dir, 5).unwrap()),
+        (SCENE.into(), "second".into())
+    );
+
+    // Further back: what was noted is gone with its frames, and the scene before is still the first.
+    assert_eq!(go_back(&dir, 0.03, "third"), 2);
+    RunWriter::resume(&dir).unwrap();
+    let reader = RunReader::open(&dir).unwrap();
+    let noted: Vec<u64> = reader.info().restarts.iter().map(|r| r.step).collect();
+    assert_eq!((noted, scene_at(&dir, 1).unwrap()), (vec![2], SCENE.into()));
+    assert!(!dir.join("scene-until-4.toml").exists());
+    // And back to the start with the first scene: nothing is left to note.
+    go_back(&dir, 0.0, SCENE);
+    RunWriter::resume(&dir).unwrap();
+    assert!(RunReader::open(&dir).unwrap().info().restarts.is_empty());
+    assert!(!dir.join("scene-until-2.toml").exists());
+}
+
+/// Killed between any two of its changes, in whatever order they reached the disk, going back is done in the end.
+#[test]
+fn a_kill_while_going_back_leaves_it_done_or_not_begun() {
+    let root = tempfile::tempdir().unwrap();
+    let (dir, aside) = (root.path().join("run"), root.path().join("aside"));
+    lasting_run(&dir, 9);
+    go_back(&dir, 0.065, "second");
+    RunWriter::resume(&dir).unwrap();
+    let before = contents(&dir);
+    go_back(&dir, 0.025, "third");
+    let done = contents(&dir);
+    // The journal is found by stopping at the first thing that can't be done.
+    restore(&aside, &before);
+    std::fs::create_dir(aside.join("scene.tmp")).unwrap();
+    let step = usable_checkpoint(&aside, 0.025).unwrap().step;
+    let columns = HEAD.map(str::to_owned);
+    let changes = vec!["`name` was \"test\"".to_owned()];
+    assert!(restart(&aside, step, &lasting(), "third", &columns, changes).is_err());
+    let journal = std::fs::read(aside.join("restart.json")).unwrap();
+
+    let names: Vec<&String> = before.keys().chain(done.keys()).collect();
+    for mask in 0..64_u64 {
+        let mut files = before.clone();
+        for (i, name) in names.iter().enumerate() {
+            if mask.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(i as u32 * 7) % 2 == 0 {
+                match done.get(*name) {
+                    Some(bytes) => files.insert((*name).clone(), bytes.clone()),
+                    None => files.remove(*name),
+                };
+            }
+        }
+        files.insert("restart.json".to_owned(), journal.clone());
+        restore(&dir, &files);
+        finish_restart(&dir).unwrap();
+        assert_eq!(contents(&dir), done, "{mask}");
+    }
+}
+
+#[test]
+fn going_back_refuses_what_frames_can_not_follow() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join("run");
+    lasting_run(&dir, 5);
+    let before = contents(&dir);
+    let refused = |change: &dyn Fn(&mut RunInfo)| {
+        let mut info = lasting();
+        change(&mut info);
+        restart(&dir, 4, &info, SCENE, &[], Vec::new()).unwrap_err().to_string()
+    };
+    assert!(refused(&|info| info.dt = 0.02).contains("`dt` was 0.01 s and is 0.02 s"));
+    assert!(refused(&|info| info.frame_interval = 2).contains("every 1 steps"));
+    assert!(refused(&|info| info.precision = Precision::F64).contains("f32"));
+    assert!(refused(&|info| info.bodies[2].moving = true).contains("`bin` has another part"));
+    assert!(refused(&|info| info.bodies[0].name = "net".into()).contains("`net`"));
+    assert_eq!(contents(&dir), before);
+    std::fs::remove_file(dir.join("checkpoints/step-000000000000.ckpt")).unwrap();
+    let error = usable_checkpoint(&dir, 0.01).unwrap_err().to_string();
+    assert!(error.contains("0.0200 s, 0.0400 s"), "{error}");
 }

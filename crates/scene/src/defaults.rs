@@ -61,8 +61,8 @@ pub(crate) fn frame_every() -> u64 {
     1
 }
 
-/// A checkpoint is as large as a frame and rewritten in place: at 50 steps it costs nothing and a killed run loses
-/// seconds to minutes.
+/// A checkpoint is as large as two frames: one in 50 steps adds 4 % to the folder, a killed run loses seconds to
+/// minutes, and a run can be taken up again from any of them.
 pub(crate) fn checkpoint_every() -> u64 {
     50
 }

@@ -1,9 +1,11 @@
 //! `gusset run`: a scene to a run folder.
 
+mod changes;
 mod interrupt;
 mod observe;
 mod progress;
 mod recorder;
+mod resume;
 mod summary;
 
 pub(crate) use summary::stages;
@@ -48,10 +50,10 @@ fn places(arguments: &RunArguments) -> Result<(PathBuf, PathBuf), Failure> {
                 scene.display()
             )));
         }
-        if arguments.out.is_none() && !arguments.resume && !arguments.force {
+        if arguments.out.is_none() && !arguments.continues() && !arguments.force {
             return Err(Failure::bad_input(format_args!(
-                "`{}` is a run folder: continue it with --resume, run its scene anew with --force, or choose \
-                 another folder with --out",
+                "`{}` is a run folder: continue it with --resume, or from an earlier time with --from, run its scene \
+                 anew with --force, or choose another folder with --out",
                 scene.display()
             )));
         }
@@ -77,6 +79,17 @@ fn last_step(arguments: &RunArguments, scene: &Scene) -> Result<u64, Failure> {
     Ok(steps.max(0.0) as u64)
 }
 
+/// The time to go back to, if one was given.
+fn from(arguments: &RunArguments, scene: &Scene) -> Result<Option<f64>, Failure> {
+    let end = scene.steps as f64 * scene.settings.dt;
+    match arguments.from {
+        Some(from) if !(from >= 0.0 && from <= end) => Err(Failure::bad_input(format_args!(
+            "`--from {from}` is no time of this scene; give a number of seconds from 0 to {end}"
+        ))),
+        from => Ok(from),
+    }
+}
+
 fn drive(
     scene: Scene,
     scene_path: &Path,
@@ -86,6 +99,7 @@ fn drive(
     begin: Instant,
     console: &mut Console<'_>,
 ) -> Outcome {
+    let from = from(arguments, &scene)?;
     let Scene {
         title,
         model,
@@ -109,9 +123,14 @@ fn drive(
         colours: &colours,
         resolved: &resolved,
     };
-    let (mut recorder, mut state) = if arguments.resume {
-        let (recorder, state) =
-            Recorder::resume(out, &plan, &start, probes, &solver, scene_path, &mut totals)?;
+    let (mut recorder, mut state) = if arguments.continues() {
+        match from {
+            Some(from) => {
+                console.message(resume::go_back(out, from, &plan, &start, &probes, &solver)?);
+            }
+            None => resume::same_scene(out, &plan, &start, &solver, scene_path)?,
+        }
+        let (recorder, state) = Recorder::resume(out, &plan, &start, probes, &solver, &mut totals)?;
         if state.step >= last {
             let done = count(state.step, "step");
             console.message(format_args!(
@@ -128,12 +147,12 @@ fn drive(
         let recorder = Recorder::create(out, &plan, &start, probes, &solver, arguments.force)?;
         (recorder, start)
     };
-    let resumed_from = arguments.resume.then_some(state.step);
+    let resumed_from = arguments.continues().then_some(state.step);
 
     let ended = steps(&mut solver, &mut state, &mut recorder, &mut totals, last, console);
     let frames = recorder.frames();
     // A run that ends badly before its first step leaves nothing.
-    let nothing = state.step == 0 && !arguments.resume && !matches!(ended, Ok(End::Done));
+    let nothing = state.step == 0 && !arguments.continues() && !matches!(ended, Ok(End::Done));
     let kept = if nothing { Ok(()) } else { recorder.finish(&state) };
     let with_place = |failure: Failure| {
         let out = if nothing { None } else { Some(out.display().to_string()) };

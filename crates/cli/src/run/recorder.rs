@@ -1,11 +1,12 @@
 //! Writes what a run leaves: frames, certificates, probes, checkpoints.
 
 use super::observe::Observer;
+use super::resume::as_many_vertices;
 use super::summary::Totals;
 use crate::bodies;
 use crate::failure::Failure;
 use glam::DVec3;
-use gusset_output::{Checkpoint, RunInfo, RunReader, RunWriter, Source as _};
+use gusset_output::{Checkpoint, RunInfo, RunReader, RunWriter};
 use gusset_scene::{Measured, OutputPlan, Precision, Probes};
 use gusset_solve::{Model, Solver, State, StepRecord};
 use std::ops::Range;
@@ -26,7 +27,7 @@ pub(super) struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    fn info(&self, model: &Model) -> RunInfo {
+    pub(super) fn info(&self, model: &Model) -> RunInfo {
         RunInfo {
             scene: self.title.to_owned(),
             dt: self.dt,
@@ -35,11 +36,13 @@ impl Plan<'_> {
                 Precision::F32 => gusset_output::Precision::F32,
                 Precision::F64 => gusset_output::Precision::F64,
             },
+            checkpoint_interval: self.output.checkpoint_every,
             phases: self
                 .phases
                 .iter()
                 .map(|p| gusset_output::Phase { name: p.name.clone(), start: p.start })
                 .collect(),
+            restarts: Vec::new(),
             bodies: bodies::infos(&model.world, self.colours),
         }
     }
@@ -71,10 +74,7 @@ impl Recorder {
         let writer = RunWriter::create(out, &plan.info(solver.model()), plan.resolved, force)?;
         let mut recorder = Self::new(writer, plan, probes, solver);
         if !recorder.probes.list.is_empty() {
-            let columns = recorder.probes.columns().into_iter().map(|c| c.to_string());
-            let header: Vec<String> =
-                std::iter::once("time [s]".to_owned()).chain(columns).collect();
-            recorder.writer.write_probes_header(&header)?;
+            recorder.writer.write_probes_header(&head(&recorder.probes))?;
         }
         recorder.frame(start)?;
         recorder.measure(start, &[], solver.model())?;
@@ -82,32 +82,24 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// Continues the run in `out`, if it is one of this scene.
+    /// Continues the run in `out`, which is one of this scene: see [`super::resume`].
     pub(super) fn resume(
         out: &Path,
         plan: &Plan<'_>,
         start: &State,
         probes: Probes,
         solver: &Solver,
-        scene_path: &Path,
         totals: &mut Totals,
     ) -> Result<(Self, State), Failure> {
-        same_scene(out, plan, start, solver, scene_path)?;
         let (writer, checkpoint) = RunWriter::resume(out)?;
         for record in RunReader::open(out)?.steps()? {
             totals.add_stored(&record);
         }
         let Checkpoint { step, x, v, .. } = checkpoint;
-        let wanted = start.x.len();
-        if x.len() != wanted {
-            return Err(Failure::bad_input(format_args!(
-                "the checkpoint has {} vertices and the scene {wanted}; start again with --force: {}",
-                x.len(),
-                out.display()
-            )));
-        }
+        as_many_vertices(&x, start, out)?;
         let mut recorder = Self::new(writer, plan, probes, solver);
         recorder.saved = (Some(step), Instant::now());
+        recorder.late_probes(step)?;
         Ok((recorder, State { x, v, step }))
     }
 
@@ -124,6 +116,22 @@ impl Recorder {
             dt: plan.dt,
             saved: (None, Instant::now()),
         }
+    }
+
+    /// Of probes that the run did not have so far, nothing is known up to `step`.
+    fn late_probes(&mut self, step: u64) -> Result<(), Failure> {
+        if self.probes.list.is_empty() || self.writer.has_probes() {
+            return Ok(());
+        }
+        let columns = head(&self.probes);
+        self.writer.write_probes_header(&columns)?;
+        for k in 0..=step {
+            self.row.clear();
+            self.row.push(k as f64 * self.dt);
+            self.row.resize(columns.len(), f64::NAN);
+            self.writer.write_probes(&self.row)?;
+        }
+        Ok(())
     }
 
     /// Frames so far.
@@ -207,83 +215,11 @@ impl Recorder {
     }
 }
 
-/// Refuses to continue a run with another scene.
-fn same_scene(
-    out: &Path,
-    plan: &Plan<'_>,
-    start: &State,
-    solver: &Solver,
-    scene_path: &Path,
-) -> Result<(), Failure> {
-    let reader = RunReader::open(out)?;
-    let path = reader.scene_path();
-    let stored = std::fs::read_to_string(&path).map_err(|error| {
-        Failure::failed(format_args!("cannot read {}: {error}", path.display()))
-    })?;
-    let differs = |what: &str| {
-        Failure::bad_input(format_args!(
-            "the scene is not the one that the run was started with: {what}\n\
-             scene: {}\nrun: {}\n\
-             give the scene and --set values of the first start, or start again with --force, or continue with \
-             the run's own scene: gusset run {} --resume",
-            scene_path.display(),
-            out.display(),
-            out.display()
-        ))
-    };
-    if let Some(what) = first_difference(&stored, plan.resolved) {
-        return Err(differs(&what));
+/// Head of `probes.csv`; empty without probes.
+pub(super) fn head(probes: &Probes) -> Vec<String> {
+    if probes.list.is_empty() {
+        return Vec::new();
     }
-    // The text may be the same and a mesh file another.
-    let (info, now) = (reader.info(), plan.info(solver.model()));
-    let changed = info.bodies.iter().zip(&now.bodies).find(|(old, new)| old != new);
-    if let Some((old, _)) = changed {
-        return Err(differs(&format!("body `{}` has changed, a mesh file perhaps", old.name)));
-    }
-    if info.precision == gusset_output::Precision::F64 && reader.frame_count() > 0 {
-        let first = reader.frame(0)?;
-        for (body, positions) in solver.model().world.bodies.iter().zip(&first) {
-            if start.x[body.range()] != positions[..] {
-                let what =
-                    format!("the start of body `{}` has changed, a mesh file perhaps", body.name);
-                return Err(differs(&what));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The first line in which two texts differ, in words.
-fn first_difference(stored: &str, now: &str) -> Option<String> {
-    if stored == now {
-        return None;
-    }
-    let (mut old, mut new) = (stored.lines(), now.lines());
-    for number in 1.. {
-        match (old.next(), new.next()) {
-            (None, None) => break,
-            (a, b) if a == b => {}
-            (a, b) => {
-                let quote =
-                    |line: Option<&str>| line.map_or("nothing".to_owned(), |l| format!("`{l}`"));
-                return Some(format!("line {number} was {} and is {}", quote(a), quote(b)));
-            }
-        }
-    }
-    Some("the line ends differ".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_difference_is_named() {
-        assert_eq!(first_difference("a\nb\n", "a\nb\n"), None);
-        let found = first_difference("dt = 1\nx = 2\n", "dt = 1\nx = 3\n").unwrap();
-        assert_eq!(found, "line 2 was `x = 2` and is `x = 3`");
-        let found = first_difference("a\n", "a\nb\n").unwrap();
-        assert_eq!(found, "line 2 was nothing and is `b`");
-        assert!(first_difference("a\n", "a\r\n").is_some());
-    }
+    let columns = probes.columns().into_iter().map(|c| c.to_string());
+    std::iter::once("time [s]".to_owned()).chain(columns).collect()
 }
