@@ -36,7 +36,15 @@ pub fn body(name: &str, role: Role, positions: &[DVec3], triangles: &[[u32; 3]])
 /// Where an energy of the world's first body is built: SI, no gravity, no contact.
 pub fn site(world: &World) -> Site<'_> {
     let body = world.bodies.first();
-    Site { world, body, units: &Units::SI, gravity: DVec3::ZERO, contact: None, kind: "tested" }
+    Site {
+        world,
+        body,
+        units: &Units::SI,
+        gravity: DVec3::ZERO,
+        contact: None,
+        kind: "tested",
+        name: None,
+    }
 }
 
 /// Reads an energy's keys from TOML text and builds its terms.

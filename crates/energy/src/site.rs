@@ -89,6 +89,8 @@ pub struct Site<'a> {
     pub contact: Option<ContactParameters>,
     /// The kind that is being built, for labels.
     pub kind: &'static str,
+    /// What the scene calls this energy, for labels.
+    pub name: Option<&'a str>,
 }
 
 impl<'a> Site<'a> {
@@ -112,11 +114,12 @@ impl<'a> Site<'a> {
         })
     }
 
-    /// "kind of `body`", for messages.
+    /// "kind of `body`", or "kind `name` of `body`" where the energy has a name.
     pub fn label(&self) -> String {
+        let name = self.name.map_or_else(String::new, |name| format!(" `{name}`"));
         match self.body {
-            Some(body) => format!("{} of `{}`", self.kind, body.name),
-            None => self.kind.to_owned(),
+            Some(body) => format!("{}{name} of `{}`", self.kind, body.name),
+            None => format!("{}{name}", self.kind),
         }
     }
 

@@ -23,6 +23,7 @@ mod defaults;
 mod diagnostic;
 mod document;
 mod probe;
+mod require;
 mod scene;
 mod schema;
 mod section;
@@ -31,7 +32,10 @@ mod suggest;
 
 pub use config::{Backend, Precision};
 pub use diagnostic::{Diagnostic, SceneError, Severity};
-pub use probe::{BodyGap, Column, Measured, Probe, Probes, body_gaps};
+pub use probe::{
+    BodyGap, Column, Judged, Limits, Measured, Probe, Probes, Statistic, Target, body_gaps,
+};
+pub use require::Requirement;
 pub use scene::{OutputPlan, Phase, Scene, load, read};
 pub use schema::schema;
 pub use source::Source;

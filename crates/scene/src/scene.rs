@@ -8,6 +8,7 @@ use crate::defaults;
 use crate::diagnostic::{Diagnostic, SceneError, Severity};
 use crate::document;
 use crate::probe::{Probes, probes};
+use crate::require::{self, Ground, Requirement};
 use crate::section::{Problems, Section, Value, kind_of};
 use crate::source::{Source, Sources};
 use glam::DVec3;
@@ -47,6 +48,8 @@ pub struct Scene {
     pub output: OutputPlan,
     /// What is measured.
     pub probes: Probes,
+    /// What must hold for the run to go on.
+    pub requirements: Vec<Requirement>,
     /// sRGB colour of each body, where the scene gives one.
     pub colours: Vec<Option<[u8; 3]>>,
     /// What may surprise.
@@ -149,8 +152,8 @@ struct Parts {
 }
 
 /// Sections of a scene file besides the keys at its top.
-pub(crate) const SECTIONS: [&str; 7] =
-    ["body", "material", "energy", "contact", "solver", "output", "probe"];
+pub(crate) const SECTIONS: [&str; 8] =
+    ["body", "material", "energy", "contact", "solver", "output", "probe", "require"];
 
 fn assemble(
     root: DeTable<'_>,
@@ -161,8 +164,9 @@ fn assemble(
     // The top has no header: errors about what is missing stand at the beginning of the file.
     let mut top = Section { table: root, span: 0..0, what: "the scene".to_owned() };
     let has_body = top.has("body");
-    let [bodies, materials, energies, probe_tables] =
-        ["body", "material", "energy", "probe"].map(|key| tables(&mut top, key, problems));
+    let [bodies, materials, energies, probe_tables, requirements] =
+        ["body", "material", "energy", "probe", "require"]
+            .map(|key| tables(&mut top, key, problems));
     let [contact, solver, output] = ["contact", "solver", "output"].map(|key| {
         let value = top.take(key)?;
         Section::new(value, format!("[{key}]"), problems)
@@ -217,8 +221,15 @@ fn assemble(
     };
     let contact_span = contact.as_ref().map_or(0..0, |c| c.1.span_of("law"));
     let terms = build::energies(energies, &built, &contact_span, &yard, problems);
-    let probes =
-        probes(probe_tables, world.as_ref(), &names, registry(), &units, gravity, problems);
+    let probes = probes(probe_tables, world.as_ref(), &terms, &names, &units, gravity, problems);
+    let ground = Ground {
+        world: world.as_ref(),
+        names: &names,
+        probes: &probes,
+        units: &units,
+        dt: dt.unwrap_or(1.0),
+    };
+    let requirements = require::requirements(requirements, &ground, problems);
     let free = world.as_ref().map_or(0, free_vertices);
     let solver = build::solver(solver, &units, dt.unwrap_or(1.0), free, problems);
     let output = output_plan(output, &units, dt, problems);
@@ -249,6 +260,7 @@ fn assemble(
         backend,
         output,
         probes,
+        requirements,
         colours,
         warnings: Vec::new(),
         resolved: String::new(),

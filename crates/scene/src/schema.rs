@@ -2,8 +2,8 @@
 
 use crate::build::COMMON;
 use crate::config::{
-    BodyConfig, ContactConfig, NamedMaterial, OutputConfig, ProbeConfig, SolverConfig, Top,
-    with_kind,
+    BodyConfig, ContactConfig, NamedMaterial, OutputConfig, ProbeConfig, RequireConfig,
+    SolverConfig, TargetConfig, Top, with_kind,
 };
 use gusset_energy::Registry;
 use schemars::generate::SchemaSettings;
@@ -21,8 +21,14 @@ pub fn schema(registry: &Registry) -> Value {
         ("solver", one::<SolverConfig>(&mut generator)),
         ("output", one::<OutputConfig>(&mut generator)),
         ("probe", list::<ProbeConfig>(&mut generator, "What is measured after every step.")),
+        ("require", list::<RequireConfig>(&mut generator, "Conditions without which a run stops.")),
     ];
+    let target = targets(&mut generator);
     let mut definitions: Map<String, Value> = generator.take_definitions(true);
+    let kinds = definitions.get_mut("Probe").and_then(|probe| probe["oneOf"].as_array_mut());
+    for kind in kinds.into_iter().flatten() {
+        kind["properties"]["target"] = target.clone();
+    }
     let kinds: Vec<Value> = registry
         .iter()
         .map(|kind| energy(kind.name, kind.about, (kind.schema)(), &mut definitions))
@@ -54,6 +60,15 @@ fn one<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
 fn list<T: JsonSchema>(generator: &mut SchemaGenerator, about: &str) -> Value {
     let items = generator.subschema_for::<T>();
     json!({ "type": "array", "description": about, "items": items })
+}
+
+/// The `target` of a probe: one, or a list.
+fn targets(generator: &mut SchemaGenerator) -> Value {
+    let one: Value = generator.subschema_for::<TargetConfig>().into();
+    json!({
+        "description": "What the probe is to reach; the summary at the end of a run tells.",
+        "anyOf": [one, { "type": "array", "items": one }],
+    })
 }
 
 /// The schema of a kind's `[[energy]]` table. Its definitions move to the scene's.

@@ -18,17 +18,24 @@ fn scene(name: &str, overrides: &[&str]) -> Scene {
 fn run(scene: Scene, steps: u64) -> Vec<(State, Vec<f64>, StepRecord)> {
     let (probes, mut state) = (scene.probes, scene.state);
     let steps = steps.min(scene.steps);
+    let dt = scene.settings.dt;
     let mut solver = Solver::new(scene.model, scene.settings).expect("a scene that can run");
     solver.check_start(&state).unwrap_or_else(|error| panic!("{error}"));
     (0..steps)
         .map(|_| {
             let mut next = State::default();
             let record = solver.step(&state, &mut next).unwrap_or_else(|error| panic!("{error}"));
-            state = next;
             let mut row = Vec::new();
-            let (gaps, contact_force) = (&[][..], &[][..]);
-            let (x, v, energies) = (&state.x[..], &state.v[..], &record.energies[..]);
-            probes.measure(&Measured { x, v, gaps, energies, contact_force }, &mut row);
+            let measured = Measured {
+                x: &next.x,
+                v: &next.v,
+                energies: &record.energies,
+                terms: &solver.model().terms,
+                step: (&state.x, &state.v, dt),
+                ..Measured::default()
+            };
+            probes.measure(&measured, &mut row);
+            state = next;
             assert_eq!(row.len(), probes.columns().len());
             (state.clone(), row, record)
         })

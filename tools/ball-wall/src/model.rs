@@ -46,7 +46,15 @@ impl Throw {
         for kind in ["inertia", self.method.kind()] {
             let body = (kind == "inertia").then(|| &world.bodies[0]);
             let (units, contact) = (&Units::SI, Some(parameters));
-            let site = Site { world: &world, body, units, gravity: DVec3::ZERO, contact, kind };
+            let site = Site {
+                world: &world,
+                body,
+                units,
+                gravity: DVec3::ZERO,
+                contact,
+                kind,
+                name: None,
+            };
             let row = registry().get(kind).expect("a built-in kind");
             let keys = ValueDeserializer::parse("{}").expect("an empty table");
             (row.build)(keys, &site, &mut terms)

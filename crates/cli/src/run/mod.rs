@@ -16,7 +16,7 @@ use crate::console::{Console, count};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::{load, memory, view};
 use gusset_mesh::World;
-use gusset_scene::Scene;
+use gusset_scene::{Requirement, Scene};
 use gusset_solve::{Solver, State, StepError};
 use progress::Progress;
 use recorder::Recorder;
@@ -108,6 +108,7 @@ fn drive(
         phases,
         output,
         probes,
+        requirements,
         colours,
         resolved,
         ..
@@ -149,7 +150,8 @@ fn drive(
     };
     let resumed_from = arguments.continues().then_some(state.step);
 
-    let ended = steps(&mut solver, &mut state, &mut recorder, &mut totals, last, console);
+    let ended =
+        steps(&mut solver, &mut state, &mut recorder, &mut totals, &requirements, last, console);
     let frames = recorder.frames();
     // A run that ends badly before its first step leaves nothing.
     let nothing = state.step == 0 && !arguments.continues() && !matches!(ended, Ok(End::Done));
@@ -236,13 +238,14 @@ fn steps(
     state: &mut State,
     recorder: &mut Recorder,
     totals: &mut Totals,
+    requirements: &[Requirement],
     last: u64,
     console: &mut Console<'_>,
 ) -> Result<End, Failure> {
     interrupt::watch();
     let mut progress = Progress::new(console, state.step, last);
     let mut next = State::default();
-    let end = loop {
+    let end = 'run: loop {
         if state.step >= last {
             break Ok(End::Done);
         }
@@ -256,8 +259,15 @@ fn steps(
         std::mem::swap(state, &mut next);
         totals.add(&record);
         progress.step(&record, console);
-        if let Err(error) = recorder.step(state, &record, solver.model()) {
+        if let Err(error) = recorder.step(state, &next, &record, solver.model()) {
             break Err(error);
+        }
+        for requirement in requirements.iter().filter(|r| r.step == state.step) {
+            let world = &solver.model().world;
+            if let Err(wrong) = requirement.check(&state.x, recorder.measured(), world) {
+                let failure = Failure::failed(wrong).with("requirement", requirement.name.as_str());
+                break 'run Err(failure.with("time", requirement.time));
+            }
         }
     };
     progress.end();

@@ -1,7 +1,7 @@
 //! What probes want to know beyond positions: gaps between bodies and contact forces.
 
 use glam::DVec3;
-use gusset_contact::{Candidates, CollisionMesh};
+use gusset_contact::{Candidates, CollisionMesh, IntersectionCheck, Search, intersections};
 use gusset_energy::{Contacts, Lagged, RowKind};
 use gusset_mesh::World;
 use gusset_scene::BodyGap;
@@ -71,6 +71,12 @@ impl Observer {
             note(self.body_of[row.vertex as usize], self.slab_body[row.slab as usize], row.gap);
         }
         smallest.into_iter().map(|(bodies, gap)| BodyGap { bodies, gap }).collect()
+    }
+
+    /// Pairs of primitives that intersect, by the checker that shares nothing with the solver.
+    pub(super) fn intersections(&self, x: &[DVec3]) -> usize {
+        let check = IntersectionCheck { search: Search::Sweep, fixed: false };
+        intersections(&self.mesh, x, &check).pairs.len()
     }
 
     /// Normal contact force on each world vertex (N).

@@ -77,7 +77,7 @@ impl Recorder {
             recorder.writer.write_probes_header(&head(&recorder.probes))?;
         }
         recorder.frame(start)?;
-        recorder.measure(start, &[], solver.model())?;
+        recorder.measure(start, start, &[], solver.model())?;
         recorder.checkpoint(start)?;
         Ok(recorder)
     }
@@ -105,7 +105,8 @@ impl Recorder {
 
     fn new(writer: RunWriter, plan: &Plan<'_>, probes: Probes, solver: &Solver) -> Self {
         let model = solver.model();
-        let observed = probes.want_gaps() || probes.want_contact_force();
+        let observed =
+            probes.want_gaps() || probes.want_contact_force() || probes.want_intersections();
         Self {
             writer,
             observer: if observed { Observer::new(model) } else { None },
@@ -139,15 +140,16 @@ impl Recorder {
         self.writer.frames()
     }
 
-    /// After a step.
+    /// After the step from `before` to `state`.
     pub(super) fn step(
         &mut self,
         state: &State,
+        before: &State,
         record: &StepRecord,
         model: &Model,
     ) -> Result<(), Failure> {
         self.writer.write_step(record)?;
-        self.measure(state, &record.energies, model)?;
+        self.measure(state, before, &record.energies, model)?;
         if state.step.is_multiple_of(self.output.every) {
             self.frame(state)?;
         }
@@ -171,22 +173,31 @@ impl Recorder {
         Ok(self.writer.write_frame(&positions, state.step as f64 * self.dt)?)
     }
 
+    /// What the probes have measured last, without the time.
+    pub(super) fn measured(&self) -> &[f64] {
+        self.row.get(1..).unwrap_or_default()
+    }
+
     fn measure(
         &mut self,
         state: &State,
+        before: &State,
         energies: &[(String, f64)],
         model: &Model,
     ) -> Result<(), Failure> {
         if self.probes.list.is_empty() {
             return Ok(());
         }
-        let (mut gaps, mut contact_force) = (Vec::new(), Vec::new());
+        let (mut gaps, mut contact_force, mut intersections) = (Vec::new(), Vec::new(), None);
         if let Some(observer) = &mut self.observer {
             if self.probes.want_gaps() {
                 gaps = observer.gaps(&state.x);
             }
             if self.probes.want_contact_force() {
                 contact_force = observer.forces(model, &state.x);
+            }
+            if self.probes.want_intersections() {
+                intersections = Some(observer.intersections(&state.x));
             }
         }
         let measured = Measured {
@@ -195,6 +206,9 @@ impl Recorder {
             gaps: &gaps,
             energies,
             contact_force: &contact_force,
+            intersections,
+            terms: &model.terms,
+            step: (&before.x, &before.v, self.dt),
         };
         self.row.clear();
         self.row.push(state.step as f64 * self.dt);

@@ -45,7 +45,7 @@ fn build<'i>(
     let shape = section.table.get("shape").cloned().and_then(|value| {
         let what = format!("`shape` of {}", section.what);
         let table = Section::new(value, what, problems)?;
-        Some((ShapeConfig::read(table.clone(), problems)?.0, table))
+        Some((ShapeConfig::read(table.clone(), &[], problems)?.0, table))
     });
     // Values are checked even where another key is wrong, so that all mistakes come at once.
     let config: Option<BodyConfig> = section.read_partly(problems);

@@ -77,7 +77,7 @@ pub(crate) fn energies(
                 what: "[contact]".to_owned(),
             };
             let Some(row) = known(kind, &section, "law", yard.registry, problems) else { continue };
-            build(row, &section, None, yard, &mut terms, problems);
+            build(row, &section, (None, None), yard, &mut terms, problems);
         }
     }
     terms
@@ -134,7 +134,8 @@ fn one(
         return None;
     }
     let body = body.map(toml::Spanned::into_inner);
-    build(row, &section, body.as_deref(), yard, terms, problems);
+    let name = label.map(toml::Spanned::into_inner);
+    build(row, &section, (body.as_deref(), name.as_deref()), yard, terms, problems);
     (kind == "inertia").then_some(body).flatten()
 }
 
@@ -154,7 +155,7 @@ fn inertia(
         section.put("gravity_from", value.clone());
     }
     let Some(row) = known("inertia", &section, "inertia", yard.registry, problems) else { return };
-    build(row, &section, Some(&body.body.name), yard, terms, problems);
+    build(row, &section, (Some(&body.body.name), None), yard, terms, problems);
 }
 
 /// A kind that a scene needs without naming it in an `[[energy]]`.
@@ -179,7 +180,7 @@ fn known(
 fn build(
     kind: &'static Kind,
     section: &Section<'_>,
-    body: Option<&str>,
+    (body, name): (Option<&str>, Option<&str>),
     yard: &Yard<'_>,
     terms: &mut Vec<Box<dyn Term>>,
     problems: &mut Problems<'_>,
@@ -193,6 +194,7 @@ fn build(
         gravity: yard.gravity,
         contact: yard.contact,
         kind: kind.name,
+        name,
     };
     let usable = yard.world.is_some() && (body.is_none() || site.body.is_some());
     loop {

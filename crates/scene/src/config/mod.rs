@@ -10,6 +10,7 @@ mod probe;
 mod shape;
 mod solver;
 mod tagged;
+mod target;
 mod top;
 
 pub(crate) use angle::Angle;
@@ -23,4 +24,5 @@ pub(crate) use shape::{GridOrigin, GridPattern, ShapeConfig};
 pub use solver::Backend;
 pub(crate) use solver::{CurvatureName, LineSearchName, Linear, Phase, SolverConfig, StorageName};
 pub(crate) use tagged::{Tagged, tagged, with_kind};
+pub(crate) use target::{Amount, RequireConfig, StatisticName, TargetConfig};
 pub(crate) use top::Top;

@@ -23,12 +23,18 @@ tagged! {
         "height" => Height(Height),
         /// Position of a vertex: three columns.
         "position" => Position(VertexOf),
+        /// Positions of a selection: three columns for each vertex.
+        "positions" => Positions(Each),
+        /// A coordinate of each vertex of a selection: a column for each.
+        "coordinates" => Coordinates(Coordinates),
         /// Distance between two vertices.
         "distance" => Distance(Distance),
         /// Angle between the two faces at an edge, 0 where they are in one plane.
         "angle" => Angle(HingeAngle),
         /// Greatest speed of a selection.
         "speed" => Speed(Some),
+        /// Speed of each vertex of a selection: a column for each.
+        "speeds" => Speeds(Each),
         /// Smallest gap between bodies.
         "gap" => Gap(Between),
         /// Momentum of a body, or of everything: three columns.
@@ -39,6 +45,17 @@ tagged! {
         "energy" => Energy(EnergyOf),
         /// Sum of the contact forces on a body: three columns.
         "contact-force" => ContactForce(On),
+        /// Sum of the forces of an energy on a body, or on everything: three columns.
+        "force" => Force(ForceOf),
+        /// Least and greatest principal stretch of a film's triangles: two columns.
+        "stretch" => Stretch(On),
+        /// By how much the tie that is farthest from its length misses it. One that may hang slack is never too short.
+        "thread-error" => ThreadError(ThreadsOf),
+        /// Number of pairs of primitives that intersect, by the checker that shares nothing with the solver.
+        "intersections" => Intersections(Everything),
+        /// Number of vertices or spheres of a body whose centre a film winds around. Every hole of the film, or of the
+        /// part of it that is given, is closed by a fan from its middle.
+        "inside" => Inside(InsideOf),
     }
 }
 
@@ -130,6 +147,69 @@ pub(crate) struct Some {
     /// Whose vertices; of all bodies where absent.
     pub(crate) body: Option<String>,
     /// Which vertices; all where absent.
+    #[serde(default = "all")]
+    pub(crate) vertices: Selection,
+}
+
+/// Vertices that have columns of their own.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Each {
+    /// Unique name; heads the columns.
+    pub(crate) name: String,
+    /// Whose vertices.
+    pub(crate) body: String,
+    /// Which vertices; all where absent.
+    #[serde(default = "all")]
+    pub(crate) vertices: Selection,
+}
+
+/// An energy that acts.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ForceOf {
+    /// Unique name; heads the columns.
+    pub(crate) name: String,
+    /// Name of an energy, or a kind for all energies of that kind.
+    pub(crate) energy: String,
+    /// On which body; on all where absent.
+    pub(crate) body: Option<String>,
+}
+
+/// Ties.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ThreadsOf {
+    /// Unique name; heads the column.
+    pub(crate) name: String,
+    /// Name of an energy of kind "tie"; "tie" (default) for all of them.
+    #[serde(default = "tie")]
+    pub(crate) energy: String,
+}
+
+fn tie() -> String {
+    "tie".to_owned()
+}
+
+/// All bodies.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Everything {
+    /// Unique name; heads the column.
+    pub(crate) name: String,
+}
+
+/// What is in a bag.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InsideOf {
+    /// Unique name; heads the column.
+    pub(crate) name: String,
+    /// Whose vertices or spheres are counted.
+    pub(crate) body: String,
+    /// The film that may be around them.
+    pub(crate) film: String,
+    /// The part of the film that counts, such as that below a neck; all of it where absent.
     #[serde(default = "all")]
     pub(crate) vertices: Selection,
 }

@@ -68,9 +68,10 @@ macro_rules! tagged {
             /// All kinds.
             pub(crate) const KINDS: &[&str] = &[$($kind),*];
 
-            /// Reads a table: its `kind`, then the keys of that kind.
+            /// Reads a table: its `kind`, then the keys of that kind. `also` names keys that are read elsewhere.
             pub(crate) fn read(
                 mut section: $crate::section::Section<'_>,
+                also: &[&str],
                 problems: &mut $crate::section::Problems<'_>,
             ) -> Option<(Self, String)> {
                 let Some(value) = section.take("kind") else {
@@ -80,7 +81,7 @@ macro_rules! tagged {
                     return None;
                 };
                 let read = match value.get_ref().as_str() {
-                    $( Some($kind) => section.read(problems).map($name::$variant), )*
+                    $( Some($kind) => section.read_beside(also, problems).map($name::$variant), )*
                     Some(other) => {
                         let message = format!("unknown kind `{other}` in {}", section.what);
                         let known = $crate::suggest::help(other, Self::KINDS.iter().copied());
