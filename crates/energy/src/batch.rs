@@ -3,8 +3,9 @@
 use crate::contacts::Contacts;
 use crate::curve::Window;
 use crate::element::{At, Blocks, Element, Fields, Psd, vec3};
-use crate::program::{LANES, Program, Scratch, Shader};
+use crate::program::{LANES, Program, Scratch};
 use crate::psd::project;
+use crate::shader::Shader;
 use crate::term::{Lagged, StepState, Term, VertexBlock, Want, block_count, block_index};
 use crate::vertex::Incidence;
 use glam::DVec3;
@@ -470,6 +471,10 @@ impl<E: Element<N>, const N: usize> Term for Batch<E, N> {
                 E::max_step(&take(x), &take(dx), &params)
             })
             .reduce(|| 1.0, f64::min)
+    }
+
+    fn active(&self) -> bool {
+        self.active
     }
 
     fn shader(&self) -> Shader {

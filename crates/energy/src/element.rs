@@ -35,14 +35,14 @@ pub enum Psd {
 
 /// Gradient and Hessian blocks of one stencil, as a closed form fills them.
 #[derive(Clone, Copy, Debug)]
-pub struct Blocks<const N: usize> {
+pub struct Blocks<const N: usize, S = f64> {
     /// `dE/dx_i` (N).
-    pub gradient: [Vec3<f64>; N],
+    pub gradient: [Vec3<S>; N],
     /// `d2E/dx_i dx_j` (N/m); only `i <= j` is read.
-    pub hessian: [[Mat3<f64>; N]; N],
+    pub hessian: [[Mat3<S>; N]; N],
 }
 
-impl<const N: usize> Blocks<N> {
+impl<const N: usize, S: Scalar> Blocks<N, S> {
     /// All zero.
     pub fn zero() -> Self {
         Self { gradient: [Vec3::zero(); N], hessian: [[Mat3::zero(); N]; N] }
@@ -59,7 +59,7 @@ pub trait Element<const N: usize>: Sized + Send + Sync + 'static {
     /// What is done to an indefinite traced Hessian.
     const PSD: Psd = Psd::Clamp;
 
-    /// Whether [`Element::closed_form`] replaces the traced gradient and Hessian on the CPU.
+    /// Whether [`Element::closed_form`] replaces the traced gradient and projected Hessian.
     const CLOSED_FORM: bool = false;
 
     /// Whether [`Element::vertex_block`] is overridden. Otherwise a vertex's block is that of the closed form, else the
@@ -73,8 +73,9 @@ pub trait Element<const N: usize>: Sized + Send + Sync + 'static {
     fn energy<S: Scalar>(at: &At<S, N>, p: &Self::Params<S>) -> S;
 
     /// Gradient and (possibly deliberately inexact, always positive semi-definite) Hessian in closed form. Its gradient
-    /// must equal the traced one; its Hessian must equal the formula that the author documents.
-    fn closed_form(at: &At<f64, N>, p: &Self::Params<f64>, out: &mut Blocks<N>) {
+    /// must equal the traced one; its Hessian must equal the formula that the author documents. Generic like the energy, so
+    /// that a GPU computes the same.
+    fn closed_form<S: Scalar>(at: &At<S, N>, p: &Self::Params<S>, out: &mut Blocks<N, S>) {
         let _ = (at, p, out);
         unreachable!("CLOSED_FORM is set without an override of closed_form");
     }

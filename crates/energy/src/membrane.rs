@@ -56,19 +56,19 @@ pub fn strain<S: Scalar>(f: Mat3x2<S>) -> Plane<S> {
 
 /// The part of a symmetric tensor with positive eigenvalues.
 #[inline(always)]
-pub fn positive_part([s11, s22, s12]: Plane<f64>) -> Plane<f64> {
-    let (mean, half) = (0.5 * (s11 + s22), 0.5 * (s11 - s22));
+pub fn positive_part<S: Scalar>([s11, s22, s12]: Plane<S>) -> Plane<S> {
+    let zero = S::lit(0.0);
+    let (mean, half) = ((s11 + s22) * 0.5, (s11 - s22) * 0.5);
     let radius = (half * half + s12 * s12).sqrt();
     let (high, low) = (mean + radius, mean - radius);
-    if low >= 0.0 {
-        [s11, s22, s12]
-    } else if high > 0.0 {
-        // high v v^T, where v v^T = (S - low I) / (high - low)
-        let scale = high / (2.0 * radius);
-        [scale * (s11 - low), scale * (s22 - low), scale * s12]
-    } else {
-        [0.0; 3]
+    if S::known_le(zero, low) {
+        return [s11, s22, s12];
     }
+    // high v v^T, where v v^T = (S - low I) / (high - low)
+    let scale = high / (radius * 2.0);
+    let part =
+        |whole: S, part: S| S::select_lt(low, zero, S::select_lt(zero, high, part, zero), whole);
+    [part(s11, scale * (s11 - low)), part(s22, scale * (s22 - low)), part(s12, scale * s12)]
 }
 
 /// Gradient and Hessian of `area * psi(eps)` from the second Piola stress `S = d psi / d eps` and a tangent that the
@@ -77,12 +77,12 @@ pub fn positive_part([s11, s22, s12]: Plane<f64>) -> Plane<f64> {
 /// `tangent` maps `(eps11, eps22, 2 eps12)` to `(S11, S22, S12)`; its upper triangle is read. The Hessian is the
 /// material part plus the geometric part with only the positive eigenvalues of `S`, so it is positive semi-definite.
 #[inline(always)]
-pub fn assemble(
-    film: &Film<f64>,
-    f: Mat3x2<f64>,
-    stress: Plane<f64>,
-    tangent: [[f64; 3]; 3],
-    out: &mut Blocks<3>,
+pub fn assemble<S: Scalar>(
+    film: &Film<S>,
+    f: Mat3x2<S>,
+    stress: Plane<S>,
+    tangent: [[S; 3]; 3],
+    out: &mut Blocks<3, S>,
 ) {
     let [f1, f2] = f.columns;
     let [i11, i12, i22] = film.inverse;
@@ -121,10 +121,9 @@ pub fn assemble(
 }
 
 #[inline(always)]
-fn add_diagonal(mut m: Mat3<f64>, value: f64) -> Mat3<f64> {
-    m.columns[0].x += value;
-    m.columns[1].y += value;
-    m.columns[2].z += value;
+fn add_diagonal<S: Scalar>(mut m: Mat3<S>, value: S) -> Mat3<S> {
+    let [a, b, c] = &mut m.columns;
+    (a.x, b.y, c.z) = (a.x + value, b.y + value, c.z + value);
     m
 }
 

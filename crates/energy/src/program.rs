@@ -1,9 +1,10 @@
 //! The traced programs of an element type.
 
 use crate::element::{At, Element, Fields};
+use crate::shader::Shader;
 use crate::term::{block_count, block_index};
 use gusset_scalar::Vec3;
-use gusset_trace::{Graph, Registers, Sym, Tape, glsl};
+use gusset_trace::{Graph, Registers, Sym, Tape};
 use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,29 +26,8 @@ pub struct Program {
     packed: Vec<u32>,
     /// Operations of energy, gradient and gradient with Hessian.
     operations: [usize; 3],
-    shader: Shader,
-}
-
-/// GLSL of one stencil, without the shell that loads and stores.
-#[derive(Clone, Debug)]
-pub struct Shader {
-    /// Name of the kind; part of the function names.
-    pub kind: String,
-    /// Vertices per stencil.
-    pub arity: usize,
-    /// Doubles a stencil needs: positions, start positions, start velocities, dt, constants.
-    pub inputs: usize,
-    /// `void NAME_energy(in double v[inputs], out double r[1])`.
-    pub energy: String,
-    /// `void NAME_hessian(...)`: gradient (3 N), then the upper triangle of the Hessian row by row.
-    pub hessian: String,
-}
-
-impl Shader {
-    /// The kind as an identifier: `neo_hookean`.
-    pub fn identifier(&self) -> String {
-        self.kind.replace('-', "_")
-    }
+    /// Writes the GLSL; seldom wanted, so not before it is.
+    shader: fn(&str) -> Shader,
 }
 
 /// Buffers of one thread.
@@ -71,8 +51,18 @@ impl Scratch {
     }
 }
 
-fn point<'g>(v: &[Sym<'g>], k: usize) -> Vec3<Sym<'g>> {
-    Vec3::new(v[3 * k], v[3 * k + 1], v[3 * k + 2])
+/// Symbols for the inputs, as the element sees them.
+pub(crate) fn symbols<'g, E: Element<N>, const N: usize>(
+    v: &[Sym<'g>],
+) -> (At<Sym<'g>, N>, E::Params<Sym<'g>>) {
+    let points = |first: usize| {
+        std::array::from_fn(|i| {
+            let k = 3 * (first + i);
+            Vec3::new(v[k], v[k + 1], v[k + 2])
+        })
+    };
+    let at = At { x: points(0), x_start: points(N), v_start: points(2 * N), dt: v[9 * N] };
+    (at, E::Params::read(&v[9 * N + 1..], &mut 0))
 }
 
 impl Program {
@@ -95,13 +85,8 @@ impl Program {
         let graph = Graph::new();
         let inputs = 9 * N + 1 + E::Params::<Sym<'_>>::COUNT;
         let v = graph.inputs(inputs as u32);
-        let at = At {
-            x: std::array::from_fn(|i| point(&v, i)),
-            x_start: std::array::from_fn(|i| point(&v, N + i)),
-            v_start: std::array::from_fn(|i| point(&v, 2 * N + i)),
-            dt: v[9 * N],
-        };
-        let energy = E::energy(&at, &E::Params::read(&v[9 * N + 1..], &mut 0));
+        let (at, params) = symbols::<E, N>(&v);
+        let energy = E::energy(&at, &params);
         let gradient = graph.gradient(energy, &v[..3 * N]);
         let hessian = graph.hessian(energy, &v[..3 * N]);
         let full = [&gradient[..], &hessian[..]].concat();
@@ -143,13 +128,7 @@ impl Program {
                 graph.count_ops(&gradient),
                 graph.count_ops(&full),
             ],
-            shader: Shader {
-                kind: String::new(),
-                arity: N,
-                inputs,
-                energy: glsl(&graph, "NAME_energy", inputs, &[energy]),
-                hessian: glsl(&graph, "NAME_hessian", inputs, &full),
-            },
+            shader: Shader::trace::<E, N>,
         }
     }
 
@@ -175,12 +154,7 @@ impl Program {
 
     /// GLSL under the kind's name.
     pub fn shader(&self, kind: &str) -> Shader {
-        let mut shader = self.shader.clone();
-        kind.clone_into(&mut shader.kind);
-        let name = shader.identifier();
-        shader.energy = shader.energy.replacen("NAME", &name, 1);
-        shader.hessian = shader.hessian.replacen("NAME", &name, 1);
-        shader
+        (self.shader)(kind)
     }
 
     pub(crate) fn gradient<'s>(&self, scratch: &'s mut Scratch) -> &'s [[f64; LANES]] {

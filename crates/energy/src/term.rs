@@ -1,7 +1,7 @@
 //! The seam between energies and solvers: many stencils of one kind behind one virtual call per pass.
 
 use crate::contacts::Contacts;
-use crate::program::Shader;
+use crate::shader::Shader;
 use glam::DVec3;
 
 /// Positions that a term is evaluated at, with what it may look back to.
@@ -141,6 +141,11 @@ pub trait Term: Send + Sync {
     /// Largest fraction of `dx` that no stencil objects to.
     fn max_step(&self, x: &[DVec3], dx: &[DVec3]) -> f64;
 
-    /// GLSL text of one stencil's energy, gradient and Hessian.
+    /// Whether the term acts at the time that [`Term::at_time`] last set; otherwise all its numbers are 0.
+    fn active(&self) -> bool {
+        true
+    }
+
+    /// GLSL text of one stencil's energy, gradient and Hessian; traced anew each time.
     fn shader(&self) -> Shader;
 }

@@ -9,8 +9,9 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 /// records it, and the recorded program evaluates to the same value. The right operand of `+ - * /` may be an `f64`
 /// (`s * 0.5`); on the left, write [`Scalar::lit`].
 ///
-/// There is no comparison that returns `bool`: the control flow of an energy can't depend on its data. Use
-/// [`select_lt`](Scalar::select_lt), which evaluates both sides and picks one.
+/// There is no comparison that decides what is computed: the control flow of an energy can't depend on its data. Use
+/// [`select_lt`](Scalar::select_lt), which evaluates both sides and picks one. [`known_le`](Scalar::known_le) may only
+/// spare work.
 ///
 /// There is no `acos`: it loses the sign of an angle and its slope is infinite at an angle of zero. Use
 /// [`atan2`](Scalar::atan2).
@@ -70,6 +71,10 @@ pub trait Scalar:
     /// NaN without harm.
     #[must_use]
     fn select_lt(a: Self, b: Self, then: Self, otherwise: Self) -> Self;
+
+    /// Whether `a <= b` holds and is known to: never while a program is recorded. A way out of an iteration whose further
+    /// rounds change nothing but roundings, or past work whose result [`select_lt`](Scalar::select_lt) would drop.
+    fn known_le(a: Self, b: Self) -> bool;
 
     /// `self < other ? self : other`. At a tie the derivative is that of `other`.
     #[must_use]
@@ -151,6 +156,11 @@ impl Scalar for f64 {
     #[inline(always)]
     fn select_lt(a: Self, b: Self, then: Self, otherwise: Self) -> Self {
         if a < b { then } else { otherwise }
+    }
+
+    #[inline(always)]
+    fn known_le(a: Self, b: Self) -> bool {
+        a <= b
     }
 }
 

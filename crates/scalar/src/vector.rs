@@ -101,6 +101,14 @@ impl<S: Scalar> Vec3<S> {
         self / self.norm()
     }
 
+    /// `a < b ? then : otherwise`, component by component; see [`Scalar::select_lt`].
+    #[inline(always)]
+    #[must_use]
+    pub fn select_lt(a: S, b: S, then: Self, otherwise: Self) -> Self {
+        let pick = |then, otherwise| S::select_lt(a, b, then, otherwise);
+        Self::new(pick(then.x, otherwise.x), pick(then.y, otherwise.y), pick(then.z, otherwise.z))
+    }
+
     /// This vector times a constant.
     #[inline(always)]
     #[must_use]

@@ -152,6 +152,10 @@ impl<const N: usize> Scalar for Jet<N> {
         if self.value < 0.0 { -self } else { self }
     }
 
+    fn known_le(a: Self, b: Self) -> bool {
+        a.value <= b.value
+    }
+
     fn select_lt(a: Self, b: Self, then: Self, otherwise: Self) -> Self {
         if a.value < b.value { then } else { otherwise }
     }

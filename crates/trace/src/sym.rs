@@ -114,6 +114,10 @@ impl Scalar for Sym<'_> {
         let id = graph.nodes_mut().select(a, b, then, otherwise);
         graph.symbol(id)
     }
+
+    fn known_le(_: Self, _: Self) -> bool {
+        false
+    }
 }
 
 macro_rules! operator {

@@ -31,15 +31,17 @@ pub fn barrier<S: Scalar>(gap: S, dhat: S, stiffness: S) -> S {
 }
 
 /// `B'(g)` (N).
-pub fn slope(gap: f64, dhat: f64, stiffness: f64) -> f64 {
+pub fn slope<S: Scalar>(gap: S, dhat: S, stiffness: S) -> S {
     let (a, log) = (gap - dhat, (gap / dhat).ln());
-    if a < 0.0 { -stiffness * (2.0 * a * log + a * a / gap) } else { 0.0 }
+    let inside = -stiffness * (a * 2.0 * log + a * a / gap);
+    S::select_lt(a, S::lit(0.0), inside, S::lit(0.0))
 }
 
 /// `B''(g)` (N/m).
-pub fn curvature(gap: f64, dhat: f64, stiffness: f64) -> f64 {
+pub fn curvature<S: Scalar>(gap: S, dhat: S, stiffness: S) -> S {
     let (a, log) = (gap - dhat, (gap / dhat).ln());
-    if a < 0.0 { -stiffness * (2.0 * log + 4.0 * a / gap - (a / gap).powi(2)) } else { 0.0 }
+    let inside = -stiffness * (log * 2.0 + a * 4.0 / gap - (a / gap).square());
+    S::select_lt(a, S::lit(0.0), inside, S::lit(0.0))
 }
 
 fields! {
@@ -68,12 +70,12 @@ impl Element<4> for RowBarrier {
     }
 
     #[inline(always)]
-    fn closed_form(at: &At<f64, 4>, p: &Pair<f64>, out: &mut Blocks<4>) {
+    fn closed_form<S: Scalar>(at: &At<S, 4>, p: &Pair<S>, out: &mut Blocks<4, S>) {
         let r = separation(&at.x, &p.weights);
         let distance = r.norm();
         let (n, gap) = (r / distance, distance - p.offset);
         let force = slope(gap, p.dhat, p.stiffness);
-        let across = n.outer(n) * curvature(gap, p.dhat, p.stiffness).max(0.0);
+        let across = n.outer(n) * curvature(gap, p.dhat, p.stiffness).max(S::lit(0.0));
         let w = p.weights;
         for i in 0..4 {
             out.gradient[i] = n * (force * w[i]);
@@ -113,7 +115,7 @@ impl Element<1> for SlabBarrier {
     }
 
     #[inline(always)]
-    fn closed_form(at: &At<f64, 1>, p: &Face<f64>, out: &mut Blocks<1>) {
+    fn closed_form<S: Scalar>(at: &At<S, 1>, p: &Face<S>, out: &mut Blocks<1, S>) {
         let (n, gap) = (p.normal, p.normal.dot(at.x[0]) - p.plane - p.offset);
         out.gradient[0] = n * slope(gap, p.dhat, p.stiffness);
         out.hessian[0][0] = n.outer(n) * curvature(gap, p.dhat, p.stiffness);

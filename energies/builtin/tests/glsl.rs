@@ -31,17 +31,21 @@ fn shaders() -> Vec<Shader> {
 /// A compute shader that calls both functions; the mathematics that GLSL lacks is left unfinished on purpose.
 fn compute_shader(shader: &Shader) -> String {
     let name = shader.identifier();
-    let outputs = 3 * shader.arity + 3 * shader.arity * (3 * shader.arity + 1) / 2;
+    let outputs = shader.derivatives();
     let definitions: String = GLSL_PRELUDE_DECLARATIONS
         .lines()
         .filter(|line| line.starts_with("double"))
         .map(|line| line.replace(';', " { return 0.0lf; }\n"))
         .collect();
+    let closed_form = match shader.closed_form {
+        Some(_) => format!("{name}_closed_form(v, hessian);"),
+        None => String::new(),
+    };
     format!(
         "#version 450\n\
          layout(local_size_x = 64) in;\n\
          layout(set = 0, binding = 0) buffer Values {{ double values[]; }};\n\
-         {GLSL_PRELUDE_DECLARATIONS}\n{}\n{}\n{definitions}\n\
+         {GLSL_PRELUDE_DECLARATIONS}\n{}\n{}\n{}\n{definitions}\n\
          void main() {{\n\
              double v[{inputs}];\n\
              for (int k = 0; k < {inputs}; k++) v[k] = values[k];\n\
@@ -50,9 +54,12 @@ fn compute_shader(shader: &Shader) -> String {
              {name}_hessian(v, hessian);\n\
              values[0] = energy[0];\n\
              for (int k = 0; k < {outputs}; k++) values[k] = hessian[k];\n\
+             {closed_form}\n\
+             for (int k = 0; k < {outputs}; k++) values[k] += hessian[k];\n\
          }}\n",
         shader.energy,
         shader.hessian,
+        shader.closed_form.as_deref().unwrap_or_default(),
         inputs = shader.inputs,
     )
 }

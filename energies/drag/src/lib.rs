@@ -45,7 +45,7 @@ impl Element<1> for Drag {
     }
 
     #[inline(always)]
-    fn closed_form(at: &At<f64, 1>, p: &Particle<f64>, out: &mut Blocks<1>) {
+    fn closed_form<S: Scalar>(at: &At<S, 1>, p: &Particle<S>, out: &mut Blocks<1, S>) {
         *out = Blocks::zero();
         out.gradient[0] = at.v_start[0] * p.drag;
     }

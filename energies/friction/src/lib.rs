@@ -66,7 +66,7 @@ fn tangential<S: Scalar>(u: Vec3<S>, n: Vec3<S>) -> Vec3<S> {
 
 /// Force (N) and stiffness (N/m) by the sliding `t`.
 #[inline(always)]
-fn derivatives(t: Vec3<f64>, n: Vec3<f64>, load: f64, eps: f64) -> (Vec3<f64>, Mat3<f64>) {
+fn derivatives<S: Scalar>(t: Vec3<S>, n: Vec3<S>, load: S, eps: S) -> (Vec3<S>, Mat3<S>) {
     let s = t.norm_eps(eps);
     let stiffness = load / s;
     let unit = t / s;
@@ -93,7 +93,7 @@ impl Element<4> for RowFriction {
     }
 
     #[inline(always)]
-    fn closed_form(at: &At<f64, 4>, p: &Pair<f64>, out: &mut Blocks<4>) {
+    fn closed_form<S: Scalar>(at: &At<S, 4>, p: &Pair<S>, out: &mut Blocks<4, S>) {
         let w = p.weights;
         let t = tangential(motion(at, &w), p.normal);
         let (force, stiffness) = derivatives(t, p.normal, p.load, at.dt * p.speed);
@@ -120,7 +120,7 @@ impl Element<1> for SlabFriction {
     }
 
     #[inline(always)]
-    fn closed_form(at: &At<f64, 1>, p: &Face<f64>, out: &mut Blocks<1>) {
+    fn closed_form<S: Scalar>(at: &At<S, 1>, p: &Face<S>, out: &mut Blocks<1, S>) {
         let t = tangential(at.x[0] - at.x_start[0], p.normal);
         let (force, stiffness) = derivatives(t, p.normal, p.load, at.dt * p.speed);
         out.gradient[0] = force;

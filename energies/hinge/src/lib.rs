@@ -96,7 +96,7 @@ impl Element<4> for Hinge {
     }
 
     #[inline(always)]
-    fn closed_form(at: &At<f64, 4>, p: &Edge<f64>, out: &mut Blocks<4>) {
+    fn closed_form<S: Scalar>(at: &At<S, 4>, p: &Edge<S>, out: &mut Blocks<4, S>) {
         let [a, b, c, d] = at.x;
         let e = d - c;
         let (n1, n2) = ((c - a).cross(d - a), (d - b).cross(c - b));

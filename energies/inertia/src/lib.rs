@@ -63,7 +63,7 @@ impl Element<1> for Inertia {
     }
 
     #[inline(always)]
-    fn closed_form(at: &At<f64, 1>, p: &Particle<f64>, out: &mut Blocks<1>) {
+    fn closed_form<S: Scalar>(at: &At<S, 1>, p: &Particle<S>, out: &mut Blocks<1, S>) {
         let stiffness = p.mass / (at.dt * at.dt);
         out.gradient[0] = (at.x[0] - target(at, p)) * stiffness;
         out.hessian[0][0] = Mat3::identity() * stiffness;

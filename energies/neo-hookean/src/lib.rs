@@ -64,25 +64,26 @@ impl Element<3> for NeoHookean {
     }
 
     #[inline(always)]
-    fn closed_form(at: &At<f64, 3>, p: &Triangle<f64>, out: &mut Blocks<3>) {
+    fn closed_form<S: Scalar>(at: &At<S, 3>, p: &Triangle<S>, out: &mut Blocks<3, S>) {
         let f = p.rest.deformation(&at.x);
         let [e11, e22, e12] = membrane::strain(f);
         let (u, _) = dilation([e11, e22, e12]);
-        let log_j = 0.5 * u.ln_1p();
+        let log_j = u.ln_1p() * 0.5;
 
-        let scale = 1.0 / (1.0 + u);
+        let scale = (u + 1.0).recip();
         let [i11, i22, i12] =
-            [(1.0 + 2.0 * e22) * scale, (1.0 + 2.0 * e11) * scale, -2.0 * e12 * scale]; // C^-1
+            [(e22 * 2.0 + 1.0) * scale, (e11 * 2.0 + 1.0) * scale, e12 * -2.0 * scale]; // C^-1
         let m = p.mu - p.lambda * log_j;
         let stress = [p.mu - m * i11, p.mu - m * i22, -m * i12];
 
         // (p - q) (tr a)^2 + 2 q |a|^2 in the strain components (eps11, eps22, 2 eps12)
-        let (dilating, shearing) = ((p.lambda + m).max(0.0), m.max(0.0));
-        let (w, q) = (dilating - shearing, 2.0 * shearing);
+        let zero = S::lit(0.0);
+        let (dilating, shearing) = ((p.lambda + m).max(zero), m.max(zero));
+        let (w, q) = (dilating - shearing, shearing * 2.0);
         let tangent = [
             [(w + q) * i11 * i11, w * i11 * i22 + q * i12 * i12, (w + q) * i11 * i12],
-            [0.0, (w + q) * i22 * i22, (w + q) * i22 * i12],
-            [0.0, 0.0, w * i12 * i12 + 0.5 * q * (i11 * i22 + i12 * i12)],
+            [zero, (w + q) * i22 * i22, (w + q) * i22 * i12],
+            [zero, zero, w * i12 * i12 + q * 0.5 * (i11 * i22 + i12 * i12)],
         ];
         membrane::assemble(&p.rest, f, stress, tangent, out);
     }

@@ -46,11 +46,12 @@ impl Element<4> for RowPenalty {
     }
 
     #[inline(always)]
-    fn closed_form(at: &At<f64, 4>, p: &Pair<f64>, out: &mut Blocks<4>) {
+    fn closed_form<S: Scalar>(at: &At<S, 4>, p: &Pair<S>, out: &mut Blocks<4, S>) {
         let r = separation(&at.x, &p.weights);
         let distance = r.norm();
-        let (n, depth) = (r / distance, (p.reach - distance).max(0.0));
-        let across = n.outer(n) * if depth > 0.0 { p.stiffness } else { 0.0 };
+        let zero = S::lit(0.0);
+        let (n, depth) = (r / distance, (p.reach - distance).max(zero));
+        let across = n.outer(n) * S::select_lt(zero, depth, p.stiffness, zero);
         let w = p.weights;
         for i in 0..4 {
             out.gradient[i] = n * (-p.stiffness * depth * w[i]);
@@ -87,10 +88,11 @@ impl Element<1> for SlabPenalty {
     }
 
     #[inline(always)]
-    fn closed_form(at: &At<f64, 1>, p: &Face<f64>, out: &mut Blocks<1>) {
-        let (n, depth) = (p.normal, (p.plane - p.normal.dot(at.x[0])).max(0.0));
+    fn closed_form<S: Scalar>(at: &At<S, 1>, p: &Face<S>, out: &mut Blocks<1, S>) {
+        let zero = S::lit(0.0);
+        let (n, depth) = (p.normal, (p.plane - p.normal.dot(at.x[0])).max(zero));
         out.gradient[0] = n * (-p.stiffness * depth);
-        out.hessian[0][0] = n.outer(n) * if depth > 0.0 { p.stiffness } else { 0.0 };
+        out.hessian[0][0] = n.outer(n) * S::select_lt(zero, depth, p.stiffness, zero);
     }
 }
 

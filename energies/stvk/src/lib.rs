@@ -52,13 +52,15 @@ impl Element<3> for StVK {
     }
 
     #[inline(always)]
-    fn closed_form(at: &At<f64, 3>, p: &Triangle<f64>, out: &mut Blocks<3>) {
+    fn closed_form<S: Scalar>(at: &At<S, 3>, p: &Triangle<S>, out: &mut Blocks<3, S>) {
         let f = p.rest.deformation(&at.x);
         let [e11, e22, e12] = membrane::strain(f);
         let (mu, lambda) = (p.mu, p.lambda);
-        let (pressure, shear) = (lambda * (e11 + e22), 2.0 * mu);
+        let (pressure, shear) = (lambda * (e11 + e22), mu * 2.0);
+        let zero = S::lit(0.0);
         let stress = [shear * e11 + pressure, shear * e22 + pressure, shear * e12];
-        let tangent = [[lambda + shear, lambda, 0.0], [0.0, lambda + shear, 0.0], [0.0, 0.0, mu]];
+        let tangent =
+            [[lambda + shear, lambda, zero], [zero, lambda + shear, zero], [zero, zero, mu]];
         membrane::assemble(&p.rest, f, stress, tangent, out);
     }
 }

@@ -105,7 +105,7 @@ impl Element<1> for Support {
     }
 
     #[inline(always)]
-    fn closed_form(at: &At<f64, 1>, p: &Spring<f64>, out: &mut Blocks<1>) {
+    fn closed_form<S: Scalar>(at: &At<S, 1>, p: &Spring<S>, out: &mut Blocks<1, S>) {
         out.gradient[0] = (at.x[0] - p.target) * p.stiffness;
         out.hessian[0][0] = Mat3::identity() * p.stiffness;
     }

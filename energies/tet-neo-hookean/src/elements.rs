@@ -75,12 +75,12 @@ impl Element<4> for Stable {
     }
 
     #[inline(always)]
-    fn closed_form(at: &At<f64, 4>, p: &Tetrahedron<f64>, out: &mut Blocks<4>) {
+    fn closed_form<S: Scalar>(at: &At<S, 4>, p: &Tetrahedron<S>, out: &mut Blocks<4, S>) {
         let f = p.deformation(&at.x);
         let (mu, bulk) = (p.mu, p.lambda + p.mu);
-        let pressure = |j: f64| bulk * (j - 1.0) - mu; // lambda' (J - alpha)
+        let pressure = |j: S| bulk * (j - 1.0) - mu; // lambda' (J - alpha)
         let stress = f * mu + f.cofactor() * pressure(f.det());
-        let principal = |[s1, s2, s3]: [f64; 3]| {
+        let principal = |[s1, s2, s3]: [S; 3]| {
             let pressure = pressure(s1 * s2 * s3);
             let area = [s2 * s3, s3 * s1, s1 * s2]; // dJ/ds_i
             let s = [s1, s2, s3];
@@ -131,16 +131,16 @@ impl Element<4> for Log {
     }
 
     #[inline(always)]
-    fn closed_form(at: &At<f64, 4>, p: &Tetrahedron<f64>, out: &mut Blocks<4>) {
+    fn closed_form<S: Scalar>(at: &At<S, 4>, p: &Tetrahedron<S>, out: &mut Blocks<4, S>) {
         let f = p.deformation(&at.x);
         let (mu, lambda) = (p.mu, p.lambda);
-        let log_j = 0.5 * strain(f).dilation.max(-1.0).ln_1p();
+        let log_j = strain(f).dilation.max(S::lit(-1.0)).ln_1p() * 0.5;
         let pressure = lambda * log_j - mu;
         let stress = f * mu + f.cofactor() * (pressure / f.det());
-        let principal = |s: [f64; 3]| Principal {
+        let principal = |s: [S; 3]| Principal {
             hessian: std::array::from_fn(|a| {
                 std::array::from_fn(|b| {
-                    let own = if a == b { mu - pressure / (s[a] * s[a]) } else { 0.0 };
+                    let own = if a == b { mu - pressure / (s[a] * s[a]) } else { S::lit(0.0) };
                     own + lambda / (s[a] * s[b])
                 })
             }),

@@ -12,7 +12,7 @@ mod pairs;
 
 use gusset_energy::{
     At, Batch, Blocks, BuildError, Curve, Element, Energy, Interpolation, Mat3, OneOrEach, Scalar,
-    Site, Terms, Window, fields, non_negative, register,
+    Site, Terms, Vec3, Window, fields, non_negative, register,
 };
 use gusset_units::{Length, Stiffness, Time};
 pub use pairs::{Across, Around};
@@ -89,18 +89,14 @@ impl Element<2> for Tie {
     }
 
     #[inline(always)]
-    fn closed_form(at: &At<f64, 2>, p: &Thread<f64>, out: &mut Blocks<2>) {
+    fn closed_form<S: Scalar>(at: &At<S, 2>, p: &Thread<S>, out: &mut Blocks<2, S>) {
         let r = at.x[1] - at.x[0];
         let d = r.norm();
         // A thread between two vertices in one place has no direction and no force.
-        let n = if d > 0.0 { r / d } else { r };
-        let sideways = if p.length < d {
-            1.0 - p.length / d
-        } else if p.length == 0.0 {
-            1.0
-        } else {
-            0.0
-        };
+        let (zero, one) = (S::lit(0.0), S::lit(1.0));
+        let n = Vec3::select_lt(zero, d, r / d, r);
+        let slack = S::select_lt(zero, p.length, zero, one);
+        let sideways = S::select_lt(p.length, d, one - p.length / d, slack);
         let force = n * (p.stiffness * (d - p.length));
         let along = n.outer(n);
         let block = (along + (Mat3::identity() - along) * sideways) * p.stiffness;
