@@ -2,7 +2,6 @@
 
 use glam::DVec3;
 use gusset_builtin as _;
-use gusset_energy::Term as _;
 use gusset_scene::{Measured, Scene, read};
 use std::path::Path;
 

@@ -6,7 +6,8 @@
 //!
 //! with a length `L` that may be shortened over time (bag article, section 5). The assembled Hessian is
 //! `k [n n^T + max(0, 1 - L/d) (I - n n^T)]` for the difference of the two points, with `n = (x_1 - x_0)/d`: exact for a
-//! stretched thread, without the negative part of a slack one.
+//! stretched thread, without the negative part of a compressed one. A thread that may hang slack has no energy where
+//! `d < L`: it pulls, but doesn't push.
 
 mod pairs;
 
@@ -43,6 +44,10 @@ pub struct Tie {
     /// Length over time; straight lines between the keys.
     #[serde(default)]
     shorten: Vec<LengthKey>,
+    /// Whether the threads may hang slack, as real ones do: then they pull but don't push. false where absent, as in
+    /// the bag article.
+    #[serde(default)]
+    slack: bool,
     /// When the threads are tied.
     #[serde(default)]
     from: Option<Time>,
@@ -76,6 +81,15 @@ fields! {
         pub stiffness: S,
         /// `L` (m).
         pub length: S,
+        /// 1 for a thread that also pushes, 0 for one that may hang slack.
+        pub push: S,
+    }
+}
+
+impl<S: Scalar> Thread<S> {
+    /// The share of its stiffness that a thread has at a stretch (m).
+    fn share(&self, stretch: S) -> S {
+        S::select_lt(stretch, S::lit(0.0), self.push, S::lit(1.0))
     }
 }
 
@@ -85,7 +99,7 @@ impl Element<2> for Tie {
 
     fn energy<S: Scalar>(at: &At<S, 2>, p: &Thread<S>) -> S {
         let stretch = (at.x[1] - at.x[0]).norm() - p.length;
-        p.stiffness * 0.5 * stretch * stretch
+        p.stiffness * 0.5 * stretch * stretch * p.share(stretch)
     }
 
     #[inline(always)]
@@ -97,9 +111,10 @@ impl Element<2> for Tie {
         let n = Vec3::select_lt(zero, d, r / d, r);
         let slack = S::select_lt(zero, p.length, zero, one);
         let sideways = S::select_lt(p.length, d, one - p.length / d, slack);
-        let force = n * (p.stiffness * (d - p.length));
+        let share = p.share(d - p.length);
+        let force = n * (p.stiffness * (d - p.length) * share);
         let along = n.outer(n);
-        let block = (along + (Mat3::identity() - along) * sideways) * p.stiffness;
+        let block = (along * share + (Mat3::identity() - along) * sideways) * p.stiffness;
         out.gradient = [-force, force];
         out.hessian = [[block, -block], [-block, block]];
     }
@@ -134,8 +149,9 @@ impl Energy for Tie {
             non_negative(l, "length", "m")?;
         }
         let shortening = self.shortening(&length, site)?;
-        let threads =
-            pairs.iter().zip(&length).map(|(&pair, &length)| (pair, Thread { stiffness, length }));
+        let push = if self.slack { 0.0 } else { 1.0 };
+        let thread = |(&pair, &length)| (pair, Thread { stiffness, length, push });
+        let threads = pairs.iter().zip(&length).map(thread);
         let batch = Batch::<Self, 2>::new(Self::KIND, site.label(), threads);
         out.push(batch.with_schedule(window, move |t, k, thread| match &shortening {
             Some(Shortening::Length(length)) => thread.length = length.at(t)[0],

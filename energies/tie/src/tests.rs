@@ -38,10 +38,10 @@ fn derivatives_of_stretched_and_slack_threads() {
         At { x, x_start: x, v_start: x, dt: 0.01 }
     };
     Check::<Tie, 2>::new(|random| {
-        (random.at(1.0), Thread { stiffness: 250.0, length: random.within(0.0, 2.0) })
+        (random.at(1.0), Thread { stiffness: 250.0, length: random.within(0.0, 2.0), push: 1.0 })
     })
     .internal()
-    .rest(at(0.5), Thread { stiffness: 250.0, length: 0.5 })
+    .rest(at(0.5), Thread { stiffness: 250.0, length: 0.5, push: 1.0 })
     .formula(|at, p| {
         let r = at.x[1] - at.x[0];
         let (d, along) = (r.norm(), r.normalized().outer(r.normalized()));
@@ -55,12 +55,46 @@ fn derivatives_of_stretched_and_slack_threads() {
 }
 
 #[test]
+fn derivatives_of_threads_that_may_hang_slack() {
+    // Lengths apart from the distance, where the second derivative jumps.
+    Check::<Tie, 2>::new(|random| {
+        let at = random.at(1.0);
+        let d = (at.x[1] - at.x[0]).norm();
+        let factor = if random.within(0.0, 1.0) < 0.5 { 0.5 } else { 1.5 };
+        (at, Thread { stiffness: 250.0, length: d * factor, push: 0.0 })
+    })
+    .internal()
+    .formula(|at, p| {
+        let r = at.x[1] - at.x[0];
+        let (d, along) = (r.norm(), r.normalized().outer(r.normalized()));
+        let pulls = if p.length < d { 1.0 } else { 0.0 };
+        let sideways = (Mat3::identity() - along) * (1.0 - p.length / d).max(0.0);
+        let block = (along * pulls + sideways) * p.stiffness;
+        let mut out = Blocks::zero();
+        out.hessian = [[block, -block], [-block, block]];
+        out
+    })
+    .run();
+}
+
+#[test]
+fn a_slack_thread_pulls_but_does_not_push() {
+    let force = |length: f64| {
+        let tie = build(&format!("pairs = [[0, 4]]\nlength = {length}\nslack = true")).unwrap();
+        let start = world().gather(|body| &body.start);
+        fixture::forces(&*tie, &start, &start, 0.01).1[0].x
+    };
+    assert!((force(1.5) + 125.0).abs() < 1e-12);
+    assert_eq!(force(2.5), 0.0);
+}
+
+#[test]
 fn ends_in_one_place_give_finite_blocks() {
     let x = [Vec3::new(0.1, 0.2, 0.3); 2];
     let at = At { x, x_start: x, v_start: x, dt: 0.01 };
     for length in [0.0, 0.1] {
         let mut out = Blocks::zero();
-        Tie::closed_form(&at, &Thread { stiffness: 250.0, length }, &mut out);
+        Tie::closed_form(&at, &Thread { stiffness: 250.0, length, push: 1.0 }, &mut out);
         assert!(out.gradient.iter().all(|g| g.norm() == 0.0));
         let expected = if length == 0.0 { 250.0 } else { 0.0 };
         assert_eq!(out.hessian[0][0], Mat3::identity() * expected);

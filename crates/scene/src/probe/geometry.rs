@@ -88,7 +88,9 @@ impl Wall {
     /// The triangles of `body` whose three vertices are among `vertices` (of the body); `None` if there are none.
     pub(super) fn new(body: &Body, vertices: &[u32]) -> Option<Self> {
         let mut chosen = vec![false; body.vertex_count()];
-        vertices.iter().for_each(|v| chosen[*v as usize] = true);
+        for v in vertices {
+            chosen[*v as usize] = true;
+        }
         let inside = body.triangles.iter().filter(|t| t.iter().all(|v| chosen[*v as usize]));
         let triangles: Vec<[u32; 3]> = inside.map(|t| t.map(|v| v + body.first)).collect();
         let mut next: BTreeMap<u32, u32> = BTreeMap::new();
