@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 use gusset_contact::{Candidates, CollisionMesh, IntersectionCheck, Search, intersections};
-use gusset_energy::{Contacts, Lagged, RowKind};
+use gusset_energy::{Contacts, Lagged, Local, RowKind, StepState, Want};
 use gusset_mesh::World;
 use gusset_scene::BodyGap;
 use gusset_solve::Model;
@@ -79,8 +79,10 @@ impl Observer {
         intersections(&self.mesh, x, &check).pairs.len()
     }
 
-    /// Normal contact force on each world vertex (N).
-    pub(super) fn forces(&mut self, model: &Model, x: &[DVec3]) -> Vec<DVec3> {
+    /// Contact force on each world vertex (N) at the end of a step: normal forces, and the friction that the step has
+    /// met.
+    pub(super) fn forces(&mut self, model: &Model, step: &StepState<'_>) -> Vec<DVec3> {
+        let x = step.x;
         self.find(x, self.dhat);
         self.lagged.normal_force.clear();
         self.lagged.normal_force.resize(self.contacts.rows.len(), 0.0);
@@ -97,6 +99,14 @@ impl Observer {
         }
         for (row, force) in self.contacts.slabs.iter().zip(&self.lagged.slab_normal_force) {
             forces[row.vertex as usize] += row.normal * *force;
+        }
+        let mut local = Local::default();
+        for term in model.terms.iter().filter(|term| term.kind().starts_with("friction")) {
+            local.eval(&**term, step, Want::Gradient);
+            let gradients = local.gradient.as_chunks::<3>().0;
+            for (vertex, gradient) in term.stencils().iter().zip(gradients) {
+                forces[*vertex as usize] -= DVec3::from_array(*gradient);
+            }
         }
         forces
     }

@@ -6,6 +6,7 @@ use super::summary::Totals;
 use crate::bodies;
 use crate::failure::Failure;
 use glam::DVec3;
+use gusset_energy::StepState;
 use gusset_output::{Checkpoint, RunInfo, RunReader, RunWriter};
 use gusset_scene::{Measured, OutputPlan, Precision, Probes};
 use gusset_solve::{Model, Solver, State, StepRecord};
@@ -194,7 +195,9 @@ impl Recorder {
                 gaps = observer.gaps(&state.x);
             }
             if self.probes.want_contact_force() {
-                contact_force = observer.forces(model, &state.x);
+                let (x_start, v_start) = (&before.x[..], &before.v[..]);
+                let step = StepState { x: &state.x, x_start, v_start, dt: self.dt };
+                contact_force = observer.forces(model, &step);
             }
             if self.probes.want_intersections() {
                 intersections = Some(observer.intersections(&state.x));

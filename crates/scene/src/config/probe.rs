@@ -43,9 +43,9 @@ tagged! {
         "angular-momentum" => AngularMomentum(Whole),
         /// Energy: kinetic, or of a kind of energy, or the sum.
         "energy" => Energy(EnergyOf),
-        /// Sum of the contact forces on a body: three columns.
-        "contact-force" => ContactForce(On),
-        /// Sum of the forces of an energy on a body, or on everything: three columns.
+        /// Sum of the contact forces on a body, friction included: three columns, or one along an axis.
+        "contact-force" => ContactForce(Touched),
+        /// Sum of the forces of an energy on a body, or on everything: three columns, or one along an axis.
         "force" => Force(ForceOf),
         /// Least and greatest principal stretch of a film's triangles: two columns.
         "stretch" => Stretch(On),
@@ -174,6 +174,8 @@ pub(crate) struct ForceOf {
     pub(crate) energy: String,
     /// On which body; on all where absent.
     pub(crate) body: Option<String>,
+    /// Along which axis; all three where absent.
+    pub(crate) axis: Option<Axis>,
 }
 
 /// Ties.
@@ -252,6 +254,18 @@ fn total() -> String {
 }
 
 /// A body that is touched.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Touched {
+    /// Unique name; heads the columns.
+    pub(crate) name: String,
+    /// Which body.
+    pub(crate) body: String,
+    /// Along which axis; all three where absent.
+    pub(crate) axis: Option<Axis>,
+}
+
+/// A body.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct On {

@@ -178,7 +178,7 @@ impl Builder<'_, '_> {
             ProbeConfig::Force(f) => {
                 let terms = self.energies(&f.energy, |term| !term.dynamic(), problems);
                 let range = self.range(f.body.as_deref(), problems)?;
-                (f.name, Measure::Force(terms?, range))
+                (f.name, Measure::Force(terms?, range, f.axis.map(axis)))
             }
             ProbeConfig::ThreadError(t) => {
                 let threads = self.energies(&t.energy, |term| term.kind() == "tie", problems)?;
@@ -232,7 +232,10 @@ impl Builder<'_, '_> {
                     problems.error(&self.section.span_of("body"), message);
                     return None;
                 }
-                (on.name, Measure::ContactForce(self.range(Some(&on.body), problems)?))
+                {
+                    let range = self.range(Some(&on.body), problems)?;
+                    (on.name, Measure::ContactForce(range, on.axis.map(axis)))
+                }
             }
         })
     }

@@ -115,9 +115,10 @@ enum Measure {
     Momentum(Range<usize>),
     AngularMomentum(Range<usize>),
     Energy(Account),
-    ContactForce(Range<usize>),
+    /// All axes, or one.
+    ContactForce(Range<usize>, Option<usize>),
     /// Terms by index, and the vertices that they act on.
-    Force(Vec<usize>, Range<usize>),
+    Force(Vec<usize>, Range<usize>, Option<usize>),
     Stretch(Stretch),
     /// Terms by index.
     Threads(Vec<usize>),
@@ -169,7 +170,7 @@ impl Probes {
 
     /// Whether any probe needs contact forces.
     pub fn want_contact_force(&self) -> bool {
-        self.list.iter().any(|p| matches!(p.measure, Measure::ContactForce(_)))
+        self.list.iter().any(|p| matches!(p.measure, Measure::ContactForce(..)))
     }
 
     /// Whether any probe needs to know what intersects.
@@ -227,9 +228,15 @@ impl Probes {
                 row.extend(sum(range, &|i| at.x[i].cross(at.v[i]) * self.mass[i]));
             }
             Measure::Energy(account) => row.push(self.energy(account, at)),
-            Measure::ContactForce(_) if at.contact_force.is_empty() => row.extend([f64::NAN; 3]),
-            Measure::ContactForce(range) => row.extend(sum(range, &|i| at.contact_force[i])),
-            Measure::Force(terms, range) => row.extend(force(terms, range, at).to_array()),
+            Measure::ContactForce(_, axis) if at.contact_force.is_empty() => {
+                along([f64::NAN; 3], *axis, row);
+            }
+            Measure::ContactForce(range, axis) => {
+                along(sum(range, &|i| at.contact_force[i]), *axis, row);
+            }
+            Measure::Force(terms, range, axis) => {
+                along(force(terms, range, at).to_array(), *axis, row);
+            }
             Measure::Positions(group) => {
                 row.extend(group.vertices.iter().flat_map(|v| at.x[*v as usize].to_array()));
             }
@@ -288,8 +295,8 @@ impl Measure {
             Self::Position(_)
             | Self::Momentum(_)
             | Self::AngularMomentum(_)
-            | Self::ContactForce(_)
-            | Self::Force(..) => axes.map(str::to_owned).to_vec(),
+            | Self::ContactForce(_, None)
+            | Self::Force(_, _, None) => axes.map(str::to_owned).to_vec(),
             _ => vec![String::new()],
         }
     }
@@ -314,9 +321,17 @@ impl Measure {
             Self::Momentum(_) => "kg m/s",
             Self::AngularMomentum(_) => "kg m^2/s",
             Self::Energy(_) => "J",
-            Self::ContactForce(_) | Self::Force(..) => "N",
+            Self::ContactForce(..) | Self::Force(..) => "N",
             Self::Stretch(_) | Self::Intersections | Self::Inside(..) => "1",
         }
+    }
+}
+
+/// Appends a vector, or its component along an axis.
+fn along(vector: [f64; 3], axis: Option<usize>, row: &mut Vec<f64>) {
+    match axis {
+        Some(axis) => row.push(vector[axis]),
+        None => row.extend(vector),
     }
 }
 
@@ -368,7 +383,7 @@ mod tests {
                 probe("k", Measure::Energy(Account::Kinetic)),
                 probe("e", Measure::Energy(Account::Total)),
                 probe("g", Measure::Gap(vec![0, 1])),
-                probe("f", Measure::ContactForce(0..2)),
+                probe("f", Measure::ContactForce(0..2, None)),
             ],
             mass: vec![2.0, 0.0],
             gravity: DVec3::new(0.0, 0.0, -10.0),
