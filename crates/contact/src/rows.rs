@@ -225,6 +225,12 @@ fn append_rows(
     }
 }
 
+/// `sin^2` of the angle between the edges `a b` and `c d`.
+fn sine_squared([a, b, c, d]: [DVec3; 4]) -> f64 {
+    let (u, v) = (b - a, d - c);
+    u.cross(v).length_squared() / (u.length_squared() * v.length_squared())
+}
+
 #[inline(always)]
 fn active_row(
     mesh: &CollisionMesh,
@@ -235,7 +241,8 @@ fn active_row(
 ) -> Option<Row> {
     let stencil = mesh.stencil(kind, primitives);
     let limit = dhat + stencil.offset;
-    let closest = stencil.closest_within(stencil.gather(x), limit * limit)?;
+    let points = stencil.gather(x);
+    let closest = stencil.closest_within(points, limit * limit)?;
     let distance = closest.distance();
     let gap = distance - stencil.offset;
     // Not `<`: a gap that is no number must reach the caller.
@@ -249,6 +256,7 @@ fn active_row(
         offset: stencil.offset,
         normal,
         gap,
+        sine_squared: if kind == RowKind::EdgeEdge { sine_squared(points) } else { 1.0 },
         kind,
         primitives,
     })

@@ -30,6 +30,8 @@ pub struct Row {
     pub normal: DVec3,
     /// `|r| - offset` (m).
     pub gap: f64,
+    /// `sin^2` of the angle between two edges; 1 for other pairs.
+    pub sine_squared: f64,
     /// What the two primitives are.
     pub kind: RowKind,
     /// Which they are: indices into the collision mesh's vertex, edge, triangle or sphere list, by kind.

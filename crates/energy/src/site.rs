@@ -72,6 +72,8 @@ pub struct ContactParameters {
     pub friction: f64,
     /// Sliding speed below which friction is regularised (m/s).
     pub friction_speed: f64,
+    /// Whether pairs of edges fade as they become parallel.
+    pub mollify: bool,
 }
 
 /// Where an energy is built.

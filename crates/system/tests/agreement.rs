@@ -89,6 +89,7 @@ fn terms(random: &mut Random) -> Vec<Box<dyn Term>> {
                 offset: 0.0,
                 normal: DVec3::Z,
                 gap: 1.0,
+                sine_squared: 1.0,
                 kind: RowKind::VertexTriangle,
                 primitives: [0, 0],
             })

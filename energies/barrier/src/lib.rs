@@ -11,11 +11,12 @@
 //! function of the squared distance.) The assembled Hessian is `B'' w_i w_j n n^T`: only the positive curvature along
 //! the normal.
 //!
-//! Rows of slabs have `g = n.x - plane - offset` and the same law.
+//! Rows of slabs have `g = n.x - plane - offset` and the same law. Where the scene asks for it, rows of two edges fade as
+//! these become parallel ([`NearParallel`](gusset_energy::NearParallel)).
 
 use gusset_energy::{
-    At, Batch, Blocks, BuildError, ContactParameters, Contacts, Element, Energy, Lagged, Psd,
-    Scalar, Site, Terms, Vec3, fields, register, separation, vec3,
+    At, Batch, Blocks, BuildError, ContactParameters, Contacts, Element, Energy, GapLaw, Lagged,
+    Psd, Row, Scalar, Site, Terms, Vec3, fields, near_parallel, register, separation, vec3,
 };
 
 /// Logarithmic barrier between all surfaces, with `dhat` and `stiffness` of the scene's `[contact]`.
@@ -122,17 +123,36 @@ impl Element<1> for SlabBarrier {
     }
 }
 
+/// The law of the gap, for pairs that fade.
+pub struct Law;
+
+impl GapLaw for Law {
+    fn energy<S: Scalar>(gap: S, dhat: S, stiffness: S) -> S {
+        barrier(gap, dhat, stiffness)
+    }
+
+    fn slope<S: Scalar>(gap: S, dhat: S, stiffness: S) -> S {
+        slope(gap, dhat, stiffness)
+    }
+
+    fn curvature<S: Scalar>(gap: S, dhat: S, stiffness: S) -> S {
+        curvature(gap, dhat, stiffness)
+    }
+}
+
 impl Energy for Barrier {
     const KIND: &'static str = "barrier";
     const ABOUT: &'static str = "Logarithmic barrier that keeps surfaces apart";
 
     fn build(self, site: &Site<'_>, out: &mut Terms) -> Result<(), BuildError> {
-        let ContactParameters { dhat, stiffness, .. } = site.contact()?;
+        let contact = site.contact()?;
+        let ContactParameters { dhat, stiffness, mollify, .. } = contact;
         let force = move |gap: f64| -slope(gap, dhat, stiffness);
 
         let pairs = Batch::<RowBarrier, 4>::new(Self::KIND, site.label(), [])
             .with_rows(move |contacts, stencils| {
-                for row in contacts.rows.iter().filter(|row| row.gap < dhat) {
+                let whole = |row: &&Row| row.gap < dhat && !(mollify && row.fades());
+                for row in contacts.rows.iter().filter(whole) {
                     let (weights, offset) = (row.weights, row.offset);
                     stencils.push(row.vertices, &Pair { weights, offset, dhat, stiffness });
                 }
@@ -140,10 +160,14 @@ impl Energy for Barrier {
             .with_publish(move |contacts: &Contacts, lagged: &mut Lagged| {
                 lagged.normal_force.resize(contacts.rows.len(), 0.0);
                 for (sum, row) in lagged.normal_force.iter_mut().zip(&contacts.rows) {
-                    *sum += force(row.gap);
+                    *sum += force(row.gap) * row.mollifier(&contact);
                 }
             });
         out.push(pairs);
+        if mollify {
+            let label = format!("{} of parallel edges", site.label());
+            out.push(near_parallel::<Law>("barrier-parallel", label, contact));
+        }
 
         if site.world.bodies.iter().any(|body| body.slab.is_some()) {
             let faces = Batch::<SlabBarrier, 1>::new(

@@ -99,8 +99,13 @@ fn rows_closer_than_dhat_become_stencils_and_publish_their_force() {
     wall.slab = Some(SlabShape { point: DVec3::ZERO, normal: DVec3::Z, thickness: 1.0 });
     let dust = fixture::body("dust", Role::Points, &[DVec3::ZERO; 4], &[]);
     let world = World::new(vec![dust, wall]);
-    let parameters =
-        ContactParameters { dhat: DHAT, stiffness: K, friction: 0.0, friction_speed: 0.0 };
+    let parameters = ContactParameters {
+        dhat: DHAT,
+        stiffness: K,
+        friction: 0.0,
+        friction_speed: 0.0,
+        mollify: false,
+    };
     let site = Site { body: None, contact: Some(parameters), ..fixture::site(&world) };
     let mut terms = fixture::build::<Barrier>("", &site).unwrap();
 
@@ -110,6 +115,7 @@ fn rows_closer_than_dhat_become_stencils_and_publish_their_force() {
         offset: 0.0,
         normal: DVec3::Z,
         gap,
+        sine_squared: 1.0,
         kind: RowKind::VertexTriangle,
         primitives: [0, 0],
     };

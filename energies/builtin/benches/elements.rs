@@ -92,6 +92,7 @@ impl Case {
             "tie" => Self::new::<tie::Tie, 2>([DVec3::ZERO, DVec3::X], || tie::Thread {
                 stiffness: 2.0,
                 length: 0.9,
+                push: 1.0,
             }),
             "neo-hookean" => Self::new::<neo_hookean::NeoHookean, 3>(TRIANGLE, || {
                 neo_hookean::Triangle { rest: film(), mu, lambda }

@@ -81,8 +81,13 @@ fn loads_are_the_normal_forces_of_the_start() {
     wall.slab = Some(SlabShape { point: DVec3::ZERO, normal: DVec3::Z, thickness: 1.0 });
     let dust = fixture::body("dust", Role::Points, &[DVec3::ZERO; 4], &[]);
     let world = World::new(vec![dust, wall]);
-    let contact =
-        ContactParameters { dhat: 1e-3, stiffness: 1e3, friction: 0.35, friction_speed: 1e-3 };
+    let contact = ContactParameters {
+        dhat: 1e-3,
+        stiffness: 1e3,
+        friction: 0.35,
+        friction_speed: 1e-3,
+        mollify: false,
+    };
     let site = Site { body: None, contact: Some(contact), ..fixture::site(&world) };
     let mut terms = fixture::build::<Friction>("", &site).unwrap();
     let row = Row {
@@ -91,6 +96,7 @@ fn loads_are_the_normal_forces_of_the_start() {
         offset: 0.0,
         normal: DVec3::Z,
         gap: 1e-3,
+        sine_squared: 1.0,
         kind: RowKind::VertexTriangle,
         primitives: [0, 0],
     };

@@ -12,8 +12,8 @@
 //! The assembled Hessian is `k n n^T` at slabs and `k w_i w_j n n^T` between surfaces, wherever `p > 0`.
 
 use gusset_energy::{
-    At, Batch, Blocks, BuildError, ContactParameters, Contacts, Element, Energy, Lagged, Psd,
-    Scalar, Site, Terms, Vec3, fields, register, separation, vec3,
+    At, Batch, Blocks, BuildError, ContactParameters, Contacts, Element, Energy, GapLaw, Lagged,
+    Psd, Row, Scalar, Site, Terms, Vec3, fields, near_parallel, register, separation, vec3,
 };
 
 /// Quadratic penalty between all surfaces, with `dhat` and `stiffness` of the scene's `[contact]`.
@@ -96,16 +96,35 @@ impl Element<1> for SlabPenalty {
     }
 }
 
+/// The law of the gap, for pairs that fade.
+pub struct Law;
+
+impl GapLaw for Law {
+    fn energy<S: Scalar>(gap: S, dhat: S, stiffness: S) -> S {
+        stiffness * 0.5 * (dhat - gap).max(S::lit(0.0)).square()
+    }
+
+    fn slope<S: Scalar>(gap: S, dhat: S, stiffness: S) -> S {
+        -stiffness * (dhat - gap).max(S::lit(0.0))
+    }
+
+    fn curvature<S: Scalar>(gap: S, dhat: S, stiffness: S) -> S {
+        S::select_lt(gap, dhat, stiffness, S::lit(0.0))
+    }
+}
+
 impl Energy for Penalty {
     const KIND: &'static str = "penalty";
     const ABOUT: &'static str = "Quadratic penalty that pushes surfaces apart, without a guarantee";
 
     fn build(self, site: &Site<'_>, out: &mut Terms) -> Result<(), BuildError> {
-        let ContactParameters { dhat, stiffness, .. } = site.contact()?;
+        let contact = site.contact()?;
+        let ContactParameters { dhat, stiffness, mollify, .. } = contact;
 
         let pairs = Batch::<RowPenalty, 4>::new(Self::KIND, site.label(), [])
             .with_rows(move |contacts, stencils| {
-                for row in contacts.rows.iter().filter(|row| row.gap < dhat) {
+                let whole = |row: &&Row| row.gap < dhat && !(mollify && row.fades());
+                for row in contacts.rows.iter().filter(whole) {
                     let (weights, reach) = (row.weights, row.offset + dhat);
                     stencils.push(row.vertices, &Pair { weights, reach, stiffness });
                 }
@@ -113,10 +132,14 @@ impl Energy for Penalty {
             .with_publish(move |contacts: &Contacts, lagged: &mut Lagged| {
                 lagged.normal_force.resize(contacts.rows.len(), 0.0);
                 for (sum, row) in lagged.normal_force.iter_mut().zip(&contacts.rows) {
-                    *sum += stiffness * (dhat - row.gap).max(0.0);
+                    *sum += stiffness * (dhat - row.gap).max(0.0) * row.mollifier(&contact);
                 }
             });
         out.push(pairs);
+        if mollify {
+            let label = format!("{} of parallel edges", site.label());
+            out.push(near_parallel::<Law>("penalty-parallel", label, contact));
+        }
 
         if site.world.bodies.iter().any(|body| body.slab.is_some()) {
             let label = format!("{} at slabs", site.label());

@@ -45,8 +45,13 @@ fn acts_within_dhat_between_surfaces_and_behind_faces_at_slabs() {
     wall.slab = Some(SlabShape { point: DVec3::ZERO, normal: DVec3::Z, thickness: 1.0 });
     let dust = fixture::body("dust", Role::Points, &[DVec3::ZERO; 4], &[]);
     let world = World::new(vec![dust, wall]);
-    let contact =
-        ContactParameters { dhat: 1e-3, stiffness: 1e4, friction: 0.0, friction_speed: 0.0 };
+    let contact = ContactParameters {
+        dhat: 1e-3,
+        stiffness: 1e4,
+        friction: 0.0,
+        friction_speed: 0.0,
+        mollify: false,
+    };
     let site = Site { body: None, contact: Some(contact), ..fixture::site(&world) };
     let mut terms = fixture::build::<Penalty>("", &site).unwrap();
     let row = |gap: f64| Row {
@@ -55,6 +60,7 @@ fn acts_within_dhat_between_surfaces_and_behind_faces_at_slabs() {
         offset: 0.0,
         normal: DVec3::Z,
         gap,
+        sine_squared: 1.0,
         kind: RowKind::VertexTriangle,
         primitives: [0, 0],
     };

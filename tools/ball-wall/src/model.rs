@@ -78,7 +78,16 @@ impl Throw {
             Method::Penalty { stiffness } => (false, stiffness, self.wall.thickness),
             Method::Barrier { stiffness, dhat } => (true, stiffness, dhat),
         };
-        (feasible, ContactParameters { dhat, stiffness, friction: 0.0, friction_speed: 1.0 })
+        (
+            feasible,
+            ContactParameters {
+                dhat,
+                stiffness,
+                friction: 0.0,
+                friction_speed: 1.0,
+                mollify: false,
+            },
+        )
     }
 
     /// One particle at the origin that flies along x.

@@ -51,7 +51,13 @@ pub(crate) fn contact(
         StiffnessOrAuto::Auto => automatic_stiffness(world, dt, gravity, dhat),
     };
     (problems.errors() == errors).then_some(ContactSettings {
-        parameters: ContactParameters { dhat, stiffness, friction, friction_speed },
+        parameters: ContactParameters {
+            dhat,
+            stiffness,
+            friction,
+            friction_speed,
+            mollify: config.mollify,
+        },
         min_gap,
         skin,
         step_bound: match config.step_bound {

@@ -36,6 +36,11 @@ pub(crate) struct ContactConfig {
     /// Candidate pairs are searched this much further than `dhat`, and kept until something has moved that far. A tenth
     /// of `dhat` where absent: a search costs about as much as looking at its pairs twice.
     pub(crate) skin: Option<Length>,
+    /// Whether pairs of edges fade as these become parallel, where the distance between them has a kink that Newton's
+    /// method can hang on; the ends of the edges then hold each other off. true where absent; false as in the bag
+    /// article.
+    #[serde(default = "yes")]
+    pub(crate) mollify: bool,
     /// How far a step may go: "separating-normal" (default: cheap and never wrong) or "accd" (additive continuous
     /// collision detection: less cautious for pairs that slide or turn).
     #[serde(default)]
@@ -43,6 +48,10 @@ pub(crate) struct ContactConfig {
     /// Kind of energy that keeps surfaces apart: "barrier" (default: nothing ever intersects) or "penalty".
     #[serde(default = "barrier")]
     pub(crate) law: String,
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn barrier() -> String {
