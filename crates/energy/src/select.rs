@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// Some vertices of a body: `"all"`, a group's name, a list of names or indices, `{ range = [first, last] }` or
+/// Some vertices of a body: `"all"`, a group's name, a list of names or indices, `{ range = [first, last], every = step }` or
 /// `{ box = [[x, y, z], [x, y, z]] }` on the start positions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Selection {
@@ -16,8 +16,8 @@ pub enum Selection {
     All,
     /// Union of named groups and single indices, in the order given, each vertex once.
     List(Vec<Item>),
-    /// First to last index, both included.
-    Range(u32, u32),
+    /// First to last index, both included, in steps of the third number.
+    Range(u32, u32, u32),
     /// Start positions inside an axis-aligned box, faces included; bounds in the scene's units.
     Box([Length; 3], [Length; 3]),
 }
@@ -42,8 +42,13 @@ impl Selection {
         let count = body.rest.len() as u32;
         let chosen: Vec<u32> = match self {
             Self::All => (0..count).collect(),
-            Self::Range(first, last) if first <= last => (*first..=*last).collect(),
-            Self::Range(first, last) => {
+            Self::Range(first, last, every) if first <= last && *every > 0 => {
+                (*first..=*last).step_by(*every as usize).collect()
+            }
+            Self::Range(_, _, 0) => {
+                return Err(BuildError::value(key, "`every` is 0; 1 takes every vertex"));
+            }
+            Self::Range(first, last, _) => {
                 return Err(BuildError::value(
                     key,
                     format!("the range [{first}, {last}] is empty; give the smaller index first"),
@@ -120,7 +125,7 @@ impl<'de> Deserialize<'de> for Selection {
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(
-                    "\"all\", a group's name, a list of names or indices, { range = [first, last] } or { box = [[x, y, z], [x, y, z]] }",
+                    "\"all\", a group's name, a list of names or indices, { range = [first, last], every = step } or { box = [[x, y, z], [x, y, z]] }",
                 )
             }
 
@@ -141,29 +146,30 @@ impl<'de> Deserialize<'de> for Selection {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Selection, A::Error> {
-                let Some(key) = map.next_key::<String>()? else {
-                    return Err(de::Error::custom("expected `range` or `box`"));
-                };
-                let selection = match key.as_str() {
-                    "range" => {
-                        let [first, last] = map.next_value::<[u32; 2]>()?;
-                        Selection::Range(first, last)
+                let (mut range, mut every, mut within) = (None, None, None);
+                while let Some(key) = map.next_key::<String>()? {
+                    match key.as_str() {
+                        "range" => range = Some(map.next_value::<[u32; 2]>()?),
+                        "every" => every = Some(map.next_value::<u32>()?),
+                        "box" => within = Some(map.next_value::<[[Length; 3]; 2]>()?),
+                        other => {
+                            return Err(de::Error::custom(format!(
+                                "unknown selection `{other}`, expected `range` or `box`"
+                            )));
+                        }
                     }
-                    "box" => {
-                        let [low, high] = map.next_value::<[[Length; 3]; 2]>()?;
-                        Selection::Box(low, high)
-                    }
-                    other => {
-                        return Err(de::Error::custom(format!(
-                            "unknown selection `{other}`, expected `range` or `box`"
-                        )));
-                    }
-                };
-                if let Some(extra) = map.next_key::<String>()? {
-                    return Err(de::Error::custom(format!(
-                        "a selection has one key; `{extra}` is one too many"
-                    )));
                 }
+                let selection = match (range, every, within) {
+                    (Some([first, last]), every, None) => {
+                        Selection::Range(first, last, every.unwrap_or(1))
+                    }
+                    (None, None, Some([low, high])) => Selection::Box(low, high),
+                    _ => {
+                        return Err(de::Error::custom(
+                            "a selection is a `range` (and `every`) or a `box`",
+                        ));
+                    }
+                };
                 Ok(selection)
             }
         }
@@ -209,12 +215,13 @@ impl JsonSchema for Selection {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let length = generator.subschema_for::<Length>();
         json_schema!({
-            "description": "Some vertices of a body: \"all\", a group's name, a list of names or indices, { range = [first, last] } or { box = [[x, y, z], [x, y, z]] } on the start positions.",
+            "description": "Some vertices of a body: \"all\", a group's name, a list of names or indices, { range = [first, last], every = step } or { box = [[x, y, z], [x, y, z]] } on the start positions.",
             "oneOf": [
                 { "type": "string" },
                 { "type": "array", "items": { "oneOf": [{ "type": "string" }, { "type": "integer", "minimum": 0 }] } },
                 { "type": "object", "additionalProperties": false, "required": ["range"],
-                  "properties": { "range": { "description": "First and last index.", "type": "array", "items": { "type": "integer", "minimum": 0 }, "minItems": 2, "maxItems": 2 } } },
+                  "properties": { "range": { "description": "First and last index.", "type": "array", "items": { "type": "integer", "minimum": 0 }, "minItems": 2, "maxItems": 2 },
+                                  "every": { "description": "Step from one index to the next; 1 where absent.", "type": "integer", "minimum": 1 } } },
                 { "type": "object", "additionalProperties": false, "required": ["box"],
                   "properties": { "box": { "description": "Corners of an axis-aligned box, faces included.", "type": "array", "minItems": 2, "maxItems": 2,
                       "items": { "type": "array", "items": length, "minItems": 3, "maxItems": 3 } } } },
