@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that can't be set up has failed")]
 
 mod bad_input;
+mod bag;
 mod cli;
 mod field_cases;
 mod golden;
