@@ -216,19 +216,25 @@ pub(crate) struct ExportArguments {
     /// Folder to write to; `export-FORMAT` in the run folder where absent.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Frames from one that is written to the next.
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) every: u32,
+    /// Frames from one that is written to the next; 1 where absent, and for glb as many as leave some 200 frames.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) every: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FormatName {
     /// VTU files and a PVD collection, for ParaView.
     Vtk,
-    /// Binary PLY, one file a body and frame.
+    /// Binary PLY, one file a frame.
     Ply,
-    /// OBJ, one file a body and frame.
+    /// OBJ, one file a frame.
     Obj,
+    /// Binary glTF, one animated file for Blender and browsers.
+    Glb,
+    /// USD, one file with every frame, for Blender, usdview, Houdini.
+    Usd,
+    /// NumPy arrays: film.npy (F, V, 3), faces.npy (T, 3), spheres.npy (F, N, 3), radii.npy, times.npy.
+    Npy,
 }
 
 #[derive(Debug, Args)]

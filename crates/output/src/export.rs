@@ -1,12 +1,15 @@
-//! Exports of a run: VTK for ParaView, PLY and OBJ sequences for everything else.
+//! Exports of a run: VTK for ParaView, USD and glTF for Blender and others, NumPy arrays, PLY and OBJ sequences.
 
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 
-use crate::body::{BodyInfo, Role, Source};
+use crate::arrays::write_arrays;
+use crate::body::{BodyInfo, Precision, Role, Source};
 use crate::error::{At, OutputError, Result};
+use crate::gltf::write_glb;
 use crate::mesh_files::{Piece, icosphere, write_obj, write_ply};
+use crate::usd::write_usd;
 use crate::vtk::{Part, write_pvd, write_vtu};
 
 /// File format of an export.
@@ -19,6 +22,19 @@ pub enum ExportFormat {
     Ply,
     /// One `.obj` a frame, an object for each body.
     Obj,
+    /// `run.glb` with all frames as an animation: morph targets for what deforms, so for a few hundred frames
+    /// at most; see [`glb_stride`].
+    Glb,
+    /// `run.usda` with a time sample for each frame; plays in real time at 24 frames a second.
+    Usd,
+    /// NumPy arrays by role: `film.npy` (F, V, 3), `faces.npy` (T, 3), `spheres.npy` (F, N, 3), `radii.npy` (N,),
+    /// `times.npy` (F,) and others.
+    Npy,
+}
+
+/// The stride at which a `.glb` has no more than some two hundred shapes, which programs still play well.
+pub fn glb_stride(frame_count: usize) -> usize {
+    frame_count.saturating_sub(1).div_ceil(200).max(1)
 }
 
 /// What is exported.
@@ -28,13 +44,20 @@ pub struct ExportOptions {
     pub format: ExportFormat,
     /// Every `stride`-th frame.
     pub stride: usize,
-    /// PLY and OBJ: spheres as icospheres split so often; `None` leaves spheres out.
+    /// PLY, OBJ and glTF: spheres as icospheres split so often; `None` leaves spheres out.
     pub sphere_levels: Option<u32>,
+    /// NumPy arrays: how positions are stored.
+    pub precision: Precision,
 }
 
 impl Default for ExportOptions {
     fn default() -> ExportOptions {
-        ExportOptions { format: ExportFormat::Vtk, stride: 1, sphere_levels: Some(3) }
+        ExportOptions {
+            format: ExportFormat::Vtk,
+            stride: 1,
+            sphere_levels: Some(3),
+            precision: Precision::F64,
+        }
     }
 }
 
@@ -54,9 +77,21 @@ pub fn export(source: &dyn Source, dir: &Path, options: &ExportOptions) -> Resul
         return Err(OutputError::Shape("the run has no frame to export yet".to_owned()));
     }
     std::fs::create_dir_all(dir).at("create the export folder", dir)?;
+    let shown: Vec<usize> = (0..source.times().len()).step_by(options.stride).collect();
     match options.format {
         ExportFormat::Vtk => export_vtk(source, dir, options),
         ExportFormat::Ply | ExportFormat::Obj => export_meshes(source, dir, options),
+        ExportFormat::Npy => write_arrays(source, &shown, options.precision, dir),
+        ExportFormat::Glb => {
+            let path = dir.join("run.glb");
+            write_glb(source, &shown, options.sphere_levels, &path)?;
+            Ok(vec![path])
+        }
+        ExportFormat::Usd => {
+            let path = dir.join("run.usda");
+            write_usd(source, &shown, &path)?;
+            Ok(vec![path])
+        }
     }
 }
 

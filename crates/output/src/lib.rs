@@ -5,6 +5,7 @@
 //! [`BodyInfo`] for what no frame changes. [`Source`] is anything with frames: a run folder
 //! ([`RunReader`]) or arrays in memory ([`Frames`]).
 
+mod arrays;
 mod body;
 mod bounds;
 mod camera;
@@ -13,6 +14,7 @@ mod colour;
 mod error;
 mod export;
 mod font;
+mod gltf;
 mod html;
 mod image;
 mod light;
@@ -27,13 +29,14 @@ mod run_reader;
 mod shade;
 mod surface;
 mod table;
+mod usd;
 mod vtk;
 
 pub use body::{BodyInfo, Frames, Phase, Plane, Precision, Restart, Role, RunInfo, Source};
 pub use camera::{Camera, Orbit};
 pub use checkpoint::Checkpoint;
 pub use error::{OutputError, Result};
-pub use export::{ExportFormat, ExportOptions, export};
+pub use export::{ExportFormat, ExportOptions, export, glb_stride};
 pub use html::{Gaps, HtmlOptions, HtmlReport, write_html};
 pub use image::Image;
 pub use picture::{ColourBy, PictureOptions, Scalars, contact_sheet, picture, spread};

@@ -198,18 +198,34 @@ impl NpyWriter {
     }
 }
 
+/// Writes an array whose numbers are these bytes, in C order.
+pub fn write_array(
+    path: &Path,
+    element: Element,
+    shape: &[u64],
+    numbers: impl IntoIterator<Item = u8>,
+) -> Result<()> {
+    let mut bytes = header(element, shape)?.to_vec();
+    bytes.extend(numbers);
+    let (found, wanted) =
+        ((bytes.len() - HEADER) as u64, shape.iter().product::<u64>() * element.bytes() as u64);
+    if found != wanted {
+        let text = format!("{found} bytes for an array of shape {shape:?}, which holds {wanted}");
+        return Err(OutputError::Shape(text));
+    }
+    std::fs::write(path, bytes).at("write the array", path)
+}
+
 /// Writes triangles as an (m, 3) array of `<u4`.
 pub fn write_faces(path: &Path, faces: &[[u32; 3]]) -> Result<()> {
-    let mut bytes = header(Element::U32, &[faces.len() as u64, 3])?.to_vec();
-    bytes.extend(faces.iter().flatten().flat_map(|i| i.to_le_bytes()));
-    std::fs::write(path, bytes).at("write the faces file", path)
+    let numbers = faces.iter().flatten().flat_map(|i| i.to_le_bytes());
+    write_array(path, Element::U32, &[faces.len() as u64, 3], numbers)
 }
 
 /// Writes points as an (n, 3) array of `<f8`.
 pub fn write_points(path: &Path, points: &[DVec3]) -> Result<()> {
-    let mut bytes = header(Element::F64, &[points.len() as u64, 3])?.to_vec();
-    bytes.extend(points.iter().flat_map(DVec3::to_array).flat_map(f64::to_le_bytes));
-    std::fs::write(path, bytes).at("write the points file", path)
+    let numbers = points.iter().flat_map(DVec3::to_array).flat_map(f64::to_le_bytes);
+    write_array(path, Element::F64, &[points.len() as u64, 3], numbers)
 }
 
 /// An array on disk, read frame by frame.

@@ -1,4 +1,5 @@
-//! Exports read back: by small parsers here, and by NumPy, meshio and trimesh where they are installed.
+//! Exports read back: by small parsers here, and by NumPy, meshio, trimesh, USD and assimp where
+//! they are installed.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,7 +10,7 @@ use base64::Engine as _;
 use glam::DVec3;
 use gusset_output::{
     BodyInfo, ExportFormat, ExportOptions, Frames, Precision, Role, RunInfo, RunReader, RunWriter,
-    export,
+    export, glb_stride, npy,
 };
 
 fn source() -> Frames {
@@ -103,7 +104,8 @@ fn ply_and_obj_hold_the_surfaces() {
     for (format, sphere_levels) in
         [(ExportFormat::Ply, Some(2)), (ExportFormat::Obj, Some(2)), (ExportFormat::Obj, None)]
     {
-        let options = ExportOptions { format, stride: 2, sphere_levels };
+        let options =
+            ExportOptions { format, stride: 2, sphere_levels, ..ExportOptions::default() };
         let files = export(&source, dir.path(), &options).unwrap();
         assert_eq!(files.len(), 2);
         let round = if sphere_levels.is_some() { 2 } else { 0 };
@@ -169,18 +171,163 @@ fn impossible_exports_are_refused() {
     assert!(!out.exists());
 }
 
+/// The chunks of a `.glb`: its JSON and its numbers.
+fn parse_glb(bytes: &[u8]) -> (serde_json::Value, Vec<u8>) {
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    assert_eq!((&bytes[..4], word(4), word(8)), (&b"glTF"[..], 2, bytes.len()));
+    let text = word(12);
+    assert_eq!((word(16), text % 4), (0x4e4f_534a, 0));
+    let binary = 20 + text;
+    assert_eq!((word(binary + 4), binary + 8 + word(binary)), (0x004e_4942, bytes.len()));
+    (serde_json::from_slice(&bytes[20..20 + text]).unwrap(), bytes[binary + 8..].to_vec())
+}
+
+/// The single-precision numbers of an accessor.
+fn accessor(root: &serde_json::Value, binary: &[u8], index: &serde_json::Value) -> Vec<f32> {
+    let accessor = &root["accessors"][index.as_u64().unwrap() as usize];
+    let view = &root["bufferViews"][accessor["bufferView"].as_u64().unwrap() as usize];
+    let (start, length) = (view["byteOffset"].as_u64().unwrap(), view["byteLength"].as_u64().unwrap());
+    let values = singles(&binary[start as usize..(start + length) as usize]);
+    let width = if accessor["type"] == "VEC3" { 3 } else { 1 };
+    assert_eq!(values.len() as u64, accessor["count"].as_u64().unwrap() * width);
+    values
+}
+
+#[test]
+fn gltf_plays_the_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = source();
+    let options = ExportOptions { format: ExportFormat::Glb, ..ExportOptions::default() };
+    let files = export(&source, dir.path(), &options).unwrap();
+    let (root, binary) = parse_glb(&std::fs::read(&files[0]).unwrap());
+    let cloth = &root["meshes"][0]["primitives"][0];
+    let base = accessor(&root, &binary, &cloth["attributes"]["POSITION"]);
+    let channels = root["animations"][0]["channels"].as_array().unwrap();
+    let sampler = |node: &str, path: &str| {
+        let channel = channels.iter().find(|c| {
+            let target = c["target"]["node"].as_u64().unwrap() as usize;
+            c["target"]["path"] == path && root["nodes"][target]["name"] == node
+        });
+        let sampler = channel.unwrap()["sampler"].as_u64().unwrap() as usize;
+        let sampler = &root["animations"][0]["samplers"][sampler];
+        (accessor(&root, &binary, &sampler["input"]), accessor(&root, &binary, &sampler["output"]))
+    };
+    // At each key the weighted sum of the shapes is the frame.
+    let (times, weights) = sampler("cloth", "weights");
+    assert_eq!((times, weights.len()), (vec![0.0, 0.5, 1.0], 3 * 2));
+    let targets = cloth["targets"].as_array().unwrap();
+    for k in 0..3 {
+        let mut shape = base.clone();
+        for (target, weight) in targets.iter().zip(&weights[2 * k..]) {
+            let moved = accessor(&root, &binary, &target["POSITION"]);
+            shape.iter_mut().zip(moved).for_each(|(x, d)| *x += weight * d);
+        }
+        for (found, wanted) in shape.chunks(3).zip(&source.positions[k][0]) {
+            let found = DVec3::new(found[0].into(), found[1].into(), found[2].into());
+            assert!(found.distance(*wanted) < 1e-6, "frame {k}: {found} {wanted}");
+        }
+    }
+    let (_, path) = sampler("two balls 0", "translation");
+    assert_eq!(path, [3.0, 0.0, 0.0, 3.0, 0.0, 1.0, 3.0, 0.0, 2.0]);
+    // A still body has one shape; the root turns z up to y up.
+    let fixed = root["meshes"].as_array().unwrap().iter().find(|m| m["name"] == "a<b").unwrap();
+    assert!(fixed["primitives"][0]["targets"].is_null());
+    let last = root["nodes"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["children"].as_array().unwrap().len(), 5);
+    let turn: Vec<f64> = last["rotation"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
+    let up = glam::DQuat::from_slice(&turn) * DVec3::Z;
+    assert!(up.distance(DVec3::Y) < 1e-12);
+    assert_eq!([1, 201, 202, 2521].map(glb_stride), [1, 1, 2, 13]);
+}
+
+#[test]
+fn usd_has_a_sample_for_every_frame() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = ExportOptions { format: ExportFormat::Usd, ..ExportOptions::default() };
+    let files = export(&source(), dir.path(), &options).unwrap();
+    let text = std::fs::read_to_string(&files[0]).unwrap();
+    assert!(text.starts_with("#usda 1.0\n") && text.contains("endTimeCode = 24\n"));
+    let after = |what: &str| text.split_once(what).unwrap_or_else(|| panic!("no {what}")).1;
+    let cloth = after("def Mesh \"cloth\"");
+    assert!(cloth.contains("faceVertexIndices = [0, 1, 2, 0, 2, 3]"));
+    let points: Vec<&str> = after("point3f[] points.timeSamples = {\n").lines().take(3).collect();
+    assert_eq!(points[1].trim(), "12: [(0, 0, 0.1), (1, 0, 0.1), (1, 1, 0.43333334), (0, 1, 0.1)],");
+    let ball = after("def Sphere \"sphere_0\"");
+    assert!(ball.contains("double radius = 0.5") && ball.contains("24: (3, 0, 2),"));
+    assert!(after("def Mesh \"a_b\"").contains("point3f[] points = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]"));
+    assert!(after("def Points \"dust\"").contains("24: [(2, 2, 2)],"));
+    assert_eq!(text.matches('{').count(), text.matches('}').count());
+    assert!(!dir.path().join("run.usda.tmp").exists());
+}
+
+#[test]
+fn arrays_gather_bodies_by_role() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut source = source();
+    // A second film, of which the first comes second in the arrays.
+    source.bodies.insert(0, BodyInfo::new("net", Role::Film, 3, vec![[2, 1, 0]]));
+    source.positions.iter_mut().for_each(|frame| frame.insert(0, vec![DVec3::NEG_X; 3]));
+    let options = ExportOptions {
+        format: ExportFormat::Npy,
+        stride: 2,
+        precision: Precision::F32,
+        ..ExportOptions::default()
+    };
+    export(&source, dir.path(), &options).unwrap();
+    let open = |name: &str| npy::NpyFile::open(&dir.path().join(name)).unwrap();
+    let film = open("film.npy");
+    assert_eq!((film.shape(), film.element()), (&[2, 7, 3][..], npy::Element::F32));
+    let rounded = source.positions[2][1].iter().map(|p| p.as_vec3().as_dvec3());
+    assert_eq!(film.points(1).unwrap()[3..], rounded.collect::<Vec<_>>());
+    let faces = open("faces.npy");
+    assert_eq!(faces.element(), npy::Element::I32);
+    assert_eq!(faces.faces().unwrap(), [[2, 1, 0], [3, 4, 5], [3, 5, 6]]);
+    assert_eq!(open("spheres.npy").shape(), [2, 2, 3]);
+    assert_eq!(open("radii.npy").read(0, 2).unwrap(), [0.5, 0.25]);
+    assert_eq!(open("times.npy").read(0, 2).unwrap(), [0.0, 1.0]);
+    assert_eq!(open("obstacle.npy").shape(), [1, 3, 3]);
+    let text = std::fs::read_to_string(dir.path().join("bodies.json")).unwrap();
+    let bodies: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(bodies[1], serde_json::json!({"body": "cloth", "array": "film.npy", "first": 3, "vertices": 4}));
+}
+
+#[test]
+fn what_is_no_number_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut source = source();
+    source.positions[1][0][2].y = f64::NAN;
+    for format in [ExportFormat::Glb, ExportFormat::Usd] {
+        let options = ExportOptions { format, ..ExportOptions::default() };
+        let error = export(&source, dir.path(), &options).unwrap_err().to_string();
+        assert!(error.contains("vertex 2 of body `cloth` in frame 1"), "{error}");
+    }
+    assert_eq!(dir.path().read_dir().unwrap().count(), 0, "no half-written file");
+}
+
 /// A run folder and its exports, opened by the programs that people will use.
 #[test]
 fn python_reads_everything() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/read_back.py");
     let python = std::env::var_os("GUSSET_PYTHON").unwrap_or_else(|| "python3".into());
-    let probe = Command::new(&python).args(["-c", "import numpy, meshio, trimesh"]).output();
-    if !probe.is_ok_and(|p| p.status.success()) {
+    let has = |module: &str| {
+        let probe = Command::new(&python).args(["-c", &format!("import {module}")]).output();
+        probe.is_ok_and(|p| p.status.success())
+    };
+    let modules = [
+        ("numpy", "arrays"),
+        ("meshio", "VTK and PLY"),
+        ("trimesh", "PLY, OBJ and glTF"),
+        ("pxr", "USD"),
+    ];
+    let (there, missing): (Vec<_>, Vec<_>) = modules.into_iter().partition(|(m, _)| has(m));
+    for (module, what) in missing {
         println!(
-            "SKIPPED: exports were not read by NumPy, meshio and trimesh, which {} does not have \
+            "SKIPPED: {what} were not read back by {module}, which {} does not have \
              (name another Python in GUSSET_PYTHON)",
             python.display()
         );
+    }
+    if !there.iter().any(|(module, _)| *module == "numpy") {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -211,12 +358,46 @@ fn python_reads_everything() {
     std::fs::write(run.join("cloth.npy"), torn).unwrap();
     let reader = RunReader::open(&run).unwrap();
     assert_eq!(reader.frame_count(), 3);
-    for (format, name) in
-        [(ExportFormat::Vtk, "vtk"), (ExportFormat::Ply, "ply"), (ExportFormat::Obj, "obj")]
-    {
+    for (format, name) in [
+        (ExportFormat::Vtk, "vtk"),
+        (ExportFormat::Ply, "ply"),
+        (ExportFormat::Obj, "obj"),
+        (ExportFormat::Glb, "glb"),
+        (ExportFormat::Usd, "usd"),
+        (ExportFormat::Npy, "npy"),
+    ] {
         let options = ExportOptions { format, ..ExportOptions::default() };
         export(&reader, &dir.path().join(name), &options).unwrap();
     }
-    let output = Command::new(&python).arg(script).arg(dir.path()).output().unwrap();
+    let mut command = Command::new(&python);
+    command.arg(script).arg(dir.path()).args(there.iter().map(|(module, _)| module));
+    let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Assimp, the reader behind many programs, sees everything in the glTF file.
+#[test]
+fn assimp_reads_gltf() {
+    if !Command::new("assimp").arg("version").output().is_ok_and(|o| o.status.success()) {
+        println!("SKIPPED: glTF was not read by assimp, which is not installed");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let options = ExportOptions {
+        format: ExportFormat::Glb,
+        sphere_levels: Some(2),
+        ..ExportOptions::default()
+    };
+    let files = export(&source(), dir.path(), &options).unwrap();
+    let output = Command::new("assimp").arg("info").arg(&files[0]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    let number = |what: &str| -> usize {
+        let line = said.lines().find(|l| l.starts_with(what)).unwrap_or_else(|| panic!("{said}"));
+        line.rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    // Cloth, the mesh that both balls share, the still triangle and the point.
+    assert_eq!((number("Meshes:"), number("Animations:")), (4, 1), "{said}");
+    assert_eq!((number("Vertices:"), number("Faces:")), (4 + 162 + 3 + 1, 2 + 320 + 1 + 1), "{said}");
+    assert_eq!(number("Nodes:"), 1 + 1 + 2 + 1 + 1, "{said}");
 }
