@@ -5,6 +5,7 @@
 mod bad_input;
 mod bag;
 mod cli;
+mod compare;
 mod field_cases;
 mod golden;
 mod guarantee;

@@ -24,6 +24,8 @@ pub(crate) enum Command {
     Schema(SchemaArguments),
     /// Make a picture, a contact sheet or a page that plays a run in a browser.
     View(ViewArguments),
+    /// Put the probes of two runs side by side: values, ranges, frames with intersections; and their curves overlaid.
+    Compare(CompareArguments),
     /// Write the frames of a run for other programs.
     Export(ExportArguments),
     /// Measure where the time of scenes goes, without writing anything.
@@ -40,6 +42,7 @@ impl Command {
             Self::Check(a) => a.json,
             Self::Energies(a) => a.json,
             Self::Bench(a) => a.json,
+            Self::Compare(a) => a.json,
             Self::Schema(_) | Self::View(_) | Self::Export(_) | Self::NewEnergy(_) => false,
         }
     }
@@ -119,6 +122,9 @@ pub(crate) enum BackendName {
 pub(crate) struct CheckArguments {
     /// A scene file, or a run folder.
     pub(crate) path: PathBuf,
+    /// File for a table of a run's frames: intersecting pairs and smallest distance of each.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
     /// Print one JSON object, also for an error.
     #[arg(long)]
     pub(crate) json: bool,
@@ -146,7 +152,8 @@ pub(crate) struct SchemaArguments {
 pub(crate) struct ViewArguments {
     /// The run folder.
     pub(crate) run: PathBuf,
-    /// Picture to write: of one frame, or with --sheet of several.
+    /// Picture to write: of the last frame, or where the run has named phases of the end of each; --frame and --time
+    /// choose one, --sheet several.
     #[arg(long, value_name = "FILE")]
     pub(crate) png: Option<PathBuf>,
     /// Page to write; `view.html` in the run folder where neither --png nor --html is given.
@@ -202,8 +209,36 @@ pub(crate) enum ColourName {
     Speed,
     /// Distance to the nearest other surface.
     Gap,
+    /// Principal stretch of films, where it is farthest from 1.
+    Stretch,
     /// Height along z.
     Height,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// A run folder.
+    pub(crate) first: PathBuf,
+    /// Another run folder.
+    pub(crate) second: PathBuf,
+    /// Time at which values are compared, in seconds; the last that both runs reached where absent. May be given again.
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub(crate) at: Vec<f64>,
+    /// Length of the time, up to the last of --at, over which ranges are taken.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
+    pub(crate) window: f64,
+    /// A probe to compare, instead of all that both runs have. May be given again.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) probe: Vec<String>,
+    /// Print a Markdown table.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// File for the curves; `compare-NAME.svg` in the first run folder where absent, after the name of the second.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -3,7 +3,7 @@
 use crate::arguments::CheckArguments;
 use crate::bodies;
 use crate::console::{Console, count, metres};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, Failure, Outcome, write_file};
 use crate::load;
 use glam::DVec3;
 use gusset_contact::{
@@ -11,8 +11,11 @@ use gusset_contact::{
 };
 use gusset_output::{RunReader, Source as _};
 use gusset_solve::{Solver, State};
+use rayon::prelude::*;
 use serde::Serialize;
+use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Frames with intersections that are described.
 const FRAMES_SHOWN: usize = 3;
@@ -28,7 +31,11 @@ pub(crate) fn command(arguments: &CheckArguments, console: &mut Console<'_>) -> 
                 "`--set` changes scenes; a run folder is checked as it is",
             ));
         }
-        run(path, console)?
+        run(arguments, console)?
+    } else if arguments.csv.is_some() {
+        return Err(Failure::bad_input(
+            "`--csv` lists the frames of a run folder; a scene has none",
+        ));
     } else {
         scene(arguments, console)?
     };
@@ -92,27 +99,22 @@ impl Report {
         self.intersecting_frames == 0 && self.refused.is_none()
     }
 
-    /// Looks at one frame. `mesh` has no offset.
-    fn look(&mut self, mesh: &CollisionMesh, x: &[DVec3], frame: usize, time: f64) {
-        let found: IntersectionReport = intersections(mesh, x, &IntersectionCheck::default());
+    /// Adds what was found in a frame; frames come in order.
+    fn add(&mut self, look: Look, frame: usize, time: f64) {
         self.frames += 1;
-        if !found.is_clean() {
+        if look.findings > 0 {
             self.intersecting_frames += 1;
-            self.findings += found.pairs.len() + found.not_finite.len();
+            self.findings += look.findings;
             if self.intersections.len() < FRAMES_SHOWN {
-                let pairs = found.describe(mesh, PAIRS_SHOWN).lines().map(str::to_owned).collect();
+                let pairs = look.pairs.lines().map(str::to_owned).collect();
                 self.intersections.push(Intersecting { frame, time, pairs });
             }
         }
-        // Distances between what is not anywhere mean nothing.
-        if !found.not_finite.is_empty() {
-            return;
-        }
-        if let Some(gap) = smallest_gap(mesh, x)
-            && self.min_gap.is_none_or(|least| gap.gap < least)
+        if let Some((gap, pair)) = look.gap
+            && self.min_gap.is_none_or(|least| gap < least)
         {
-            self.min_gap = Some(gap.gap);
-            self.min_gap_pair = Some(mesh.describe(gap.pair));
+            self.min_gap = Some(gap);
+            self.min_gap_pair = Some(pair);
             self.min_gap_frame = Some(frame);
             self.min_gap_time = Some(time);
         }
@@ -149,7 +151,7 @@ fn scene(arguments: &CheckArguments, console: &mut Console<'_>) -> Result<Report
     let scene = load::scene(&arguments.path, &arguments.overrides, console)?;
     let State { x, .. } = &scene.state;
     let mut report = Report::new(&arguments.path, x.len());
-    report.look(&CollisionMesh::from_world(&scene.model.world, 0.0), x, 0, 0.0);
+    report.add(Look::at(&CollisionMesh::from_world(&scene.model.world, 0.0), x), 0, 0.0);
     let state = scene.state;
     let mut solver = Solver::new(scene.model, scene.settings)?;
     // Intersections are in the report already, unless the scene has no contact; then they are no reason to refuse it.
@@ -177,26 +179,74 @@ fn all_frames_are_there(reader: &RunReader) -> Result<(), Failure> {
     Ok(())
 }
 
-fn run(path: &Path, console: &mut Console<'_>) -> Result<Report, Failure> {
-    let reader = RunReader::open(path)?;
+/// What one frame shows.
+pub(crate) struct Look {
+    /// Intersecting pairs and positions that are no numbers.
+    pub(crate) findings: usize,
+    /// The first few of them in words.
+    pairs: String,
+    /// Smallest distance between two surfaces (m), and whose it is; none where there are no two, or where something is not
+    /// anywhere.
+    gap: Option<(f64, String)>,
+}
+
+impl Look {
+    /// `mesh` has no offset.
+    fn at(mesh: &CollisionMesh, x: &[DVec3]) -> Self {
+        let found: IntersectionReport = intersections(mesh, x, &IntersectionCheck::default());
+        let pairs =
+            if found.is_clean() { String::new() } else { found.describe(mesh, PAIRS_SHOWN) };
+        // Distances between what is not anywhere mean nothing.
+        let gap = if found.not_finite.is_empty() { smallest_gap(mesh, x) } else { None };
+        Self {
+            findings: found.pairs.len() + found.not_finite.len(),
+            pairs,
+            gap: gap.map(|gap| (gap.gap, mesh.describe(gap.pair))),
+        }
+    }
+}
+
+/// Looks at all frames of a run, several at a time.
+pub(crate) fn frames(reader: &RunReader, console: &Console<'_>) -> Result<Vec<Look>, Failure> {
     if reader.frame_count() == 0 {
         return Err(Failure::bad_input(format_args!(
             "the run has no frame yet: {}",
-            path.display()
+            reader.dir().display()
         )));
     }
-    all_frames_are_there(&reader)?;
+    all_frames_are_there(reader)?;
     let mesh = bodies::collision_mesh(reader.bodies());
-    let mut report = Report::new(path, mesh.movable.len());
-    let bar = console.bar(reader.frame_count() as u64, "{bar:30.cyan} frame {pos}/{len}  {msg}");
-    for (frame, time) in reader.times().iter().enumerate() {
-        let x = bodies::flat(&reader.frame(frame)?);
-        report.look(&mesh, &x, frame, *time);
-        if report.intersecting_frames > 0 {
-            bar.set_message(format!("{} with intersections", report.intersecting_frames));
+    let count = reader.frame_count();
+    let bar = console.bar(count as u64, "{bar:30.cyan} checking: frame {pos}/{len}  {msg}");
+    let intersecting = AtomicUsize::new(0);
+    let look = |frame: usize| -> Result<Look, Failure> {
+        let look = Look::at(&mesh, &bodies::flat(&reader.frame(frame)?));
+        if look.findings > 0 {
+            let n = intersecting.fetch_add(1, Ordering::Relaxed) + 1;
+            bar.set_message(format!("{n} with intersections"));
         }
         bar.inc(1);
-    }
+        Ok(look)
+    };
+    let looks = (0..count).into_par_iter().map(look).collect();
     bar.finish_and_clear();
+    looks
+}
+
+fn run(arguments: &CheckArguments, console: &Console<'_>) -> Result<Report, Failure> {
+    let path = &arguments.path;
+    let reader = RunReader::open(path)?;
+    let vertices = reader.bodies().iter().map(|body| body.vertices).sum();
+    let mut report = Report::new(path, vertices);
+    let mut table = "frame,time [s],intersecting pairs,smallest distance [m]\n".to_owned();
+    for (frame, look) in frames(&reader, console)?.into_iter().enumerate() {
+        let time = reader.times()[frame];
+        let gap = look.gap.as_ref().map_or(f64::NAN, |(gap, _)| *gap);
+        let _ = writeln!(table, "{frame},{time:?},{},{gap:?}", look.findings);
+        report.add(look, frame, time);
+    }
+    if let Some(path) = &arguments.csv {
+        write_file(path, table.as_bytes())?;
+    }
     Ok(report)
 }

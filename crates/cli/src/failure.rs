@@ -5,6 +5,7 @@ use gusset_scene::SceneError;
 use gusset_solve::{SolverError, StartError, StepError};
 use serde_json::{Map, Value};
 use std::fmt;
+use std::path::Path;
 
 /// How a command ended, as the process's exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +74,12 @@ impl Failure {
         object.extend((*self.details).clone());
         Value::Object(object)
     }
+}
+
+/// Writes a file; a failure names it.
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    std::fs::write(path, bytes)
+        .map_err(|error| Failure::failed(format_args!("cannot write {}: {error}", path.display())))
 }
 
 /// What a command returns.

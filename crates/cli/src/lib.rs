@@ -16,6 +16,8 @@ mod backend;
 mod bench;
 mod bodies;
 mod check;
+mod colour;
+mod compare;
 mod console;
 mod energies;
 mod export;
@@ -110,6 +112,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Outcome {
         Command::Energies(arguments) => energies::command(arguments, console),
         Command::Schema(arguments) => schema::command(arguments, console),
         Command::View(arguments) => view::command(arguments, console),
+        Command::Compare(arguments) => compare::command(arguments, console),
         Command::Export(arguments) => export::command(arguments, console),
         Command::NewEnergy(arguments) => new_energy::command(arguments, console),
         Command::Bench(arguments) => bench::command(arguments, console),

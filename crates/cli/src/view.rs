@@ -1,11 +1,12 @@
 //! `gusset view`: pictures and pages of a run.
 
-use crate::arguments::{ColourName, ViewArguments};
+use crate::arguments::ViewArguments;
+use crate::colour::colour;
 use crate::console::Console;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::gaps::VertexGaps;
 use gusset_output::{
-    ColourBy, HtmlOptions, PictureOptions, RunReader, Scalars, Source as _, contact_sheet, picture,
+    HtmlOptions, PictureOptions, RunReader, Source as _, contact_sheet, phase_ends, picture,
     spread, write_html,
 };
 use std::path::{Path, PathBuf};
@@ -62,12 +63,16 @@ fn write_page(reader: &RunReader, path: &Path, console: &mut Console<'_>) -> Res
 }
 
 fn draw(reader: &RunReader, arguments: &ViewArguments, path: &Path) -> Result<(), Failure> {
-    let frames = match (arguments.sheet, arguments.frame, arguments.time) {
-        (Some(count), _, _) => spread(reader.frame_count(), usize::from(count)),
-        (None, frame, time) => vec![one_frame(reader, frame, time)?],
+    let one = arguments.frame.is_some() || arguments.time.is_some();
+    let phases = if one { Vec::new() } else { phase_ends(reader) };
+    let frames = match arguments.sheet {
+        Some(count) => spread(reader.frame_count(), usize::from(count)),
+        None if phases.is_empty() => vec![one_frame(reader, arguments.frame, arguments.time)?],
+        None => phases,
     };
-    let options = options(reader, arguments, &frames)?;
-    let image = if arguments.sheet.is_some() {
+    let sheet = arguments.sheet.is_some() || frames.len() > 1;
+    let options = options(reader, arguments, &frames, sheet)?;
+    let image = if sheet {
         contact_sheet(reader, &frames, 0, &options)?
     } else {
         picture(reader, frames[0], &options)?
@@ -108,6 +113,7 @@ fn options(
     reader: &RunReader,
     arguments: &ViewArguments,
     frames: &[usize],
+    sheet: bool,
 ) -> Result<PictureOptions, Failure> {
     let mut options = PictureOptions {
         colour: colour(reader, arguments.color, frames)?,
@@ -115,7 +121,7 @@ fn options(
         hide: arguments.hide.clone(),
         ..PictureOptions::default()
     };
-    if arguments.sheet.is_some() {
+    if sheet {
         (options.width, options.height, options.samples) = (480, 320, 2);
     }
     if let Some(width) = arguments.width {
@@ -149,53 +155,4 @@ fn options(
         }
     }
     Ok(options)
-}
-
-/// Colours for the first of the frames; speeds are known for all.
-fn colour(reader: &RunReader, name: ColourName, frames: &[usize]) -> Result<ColourBy, Failure> {
-    if matches!(name, ColourName::Gap | ColourName::Height) && frames.len() > 1 {
-        return Err(Failure::bad_input(
-            "a sheet can be coloured by body or speed; gap and height need a single frame",
-        ));
-    }
-    let frame = reader.frame(frames[0])?;
-    Ok(match name {
-        ColourName::Body => ColourBy::Body,
-        ColourName::Speed => ColourBy::Speed,
-        ColourName::Height => {
-            let moving = || reader.bodies().iter().zip(&frame);
-            let heights =
-                moving().filter(|(b, _)| b.moving).flat_map(|(_, x)| x.iter().map(|p| p.z));
-            let bounds = (f64::INFINITY, f64::NEG_INFINITY);
-            let (low, high) = heights.fold(bounds, |(l, h), z| (l.min(z), h.max(z)));
-            let of_body = |(body, x): (&gusset_output::BodyInfo, &Vec<glam::DVec3>)| {
-                if body.moving { x.iter().map(|p| p.z as f32).collect() } else { Vec::new() }
-            };
-            ColourBy::Values(Scalars {
-                label: "height [m]".to_owned(),
-                range: if low < high { [low, high] } else { [0.0, 1.0] },
-                values: moving().map(of_body).collect(),
-            })
-        }
-        ColourName::Gap => {
-            let Some(mut gaps) = VertexGaps::new(reader.bodies(), &frame) else {
-                return Err(Failure::bad_input(
-                    "nothing in this run has surfaces between which there are gaps",
-                ));
-            };
-            let reach = gaps.reach;
-            let shown = |gap: f32| if gap.is_finite() { gap * 1e3 } else { (reach * 1e3) as f32 };
-            let of_frame = gaps.of(&frame);
-            let values = of_frame.into_iter().zip(reader.bodies()).map(|(gaps, body)| {
-                let all = || vec![f32::NAN; body.vertices];
-                let gaps = if body.moving { gaps.unwrap_or_else(all) } else { Vec::new() };
-                gaps.into_iter().map(shown).collect()
-            });
-            ColourBy::Values(Scalars {
-                label: "gap [mm]".to_owned(),
-                range: [0.0, reach * 1e3],
-                values: values.collect(),
-            })
-        }
-    })
 }

@@ -61,6 +61,41 @@ pub(crate) fn focus(bodies: &[BodyInfo], boxes: &[Bounds]) -> Bounds {
     if moving.is_empty() { join(None).or_unit() } else { moving }
 }
 
+/// Which bodies hold others: still obstacles with something that moves well inside their box. They are drawn so that
+/// one sees what is in them.
+#[derive(Clone, Debug)]
+pub(crate) struct Containers {
+    inner: Vec<Option<Bounds>>,
+    pub(crate) found: Vec<bool>,
+}
+
+impl Containers {
+    /// `frame` is any one.
+    pub(crate) fn new(bodies: &[BodyInfo], frame: &[Vec<DVec3>]) -> Containers {
+        let inner = bodies.iter().zip(frame).map(|(body, points)| {
+            let mut bounds = Bounds::EMPTY;
+            bounds.add(body, points);
+            if body.role != Role::Obstacle || body.moving || bounds.is_empty() {
+                return None;
+            }
+            // A ball that something lies on has nothing in the inner half of its box.
+            let (centre, half) = (bounds.centre(), bounds.size() * 0.25);
+            Some(Bounds { low: centre - half, high: centre + half })
+        });
+        Containers { inner: inner.collect(), found: vec![false; bodies.len()] }
+    }
+
+    /// Looks into one frame.
+    pub(crate) fn look(&mut self, bodies: &[BodyInfo], frame: &[Vec<DVec3>]) {
+        for (inner, found) in self.inner.iter().zip(&mut self.found) {
+            let (Some(inner), false) = (inner, *found) else { continue };
+            let inside = |p: &DVec3| p.cmpge(inner.low).all() && p.cmple(inner.high).all();
+            let moving = bodies.iter().zip(frame).filter(|(body, _)| body.moving);
+            *found = moving.flat_map(|(_, points)| points).any(inside);
+        }
+    }
+}
+
 /// Height at which to draw a ground, under everything. None where the scene has a slab, or an obstacle that is
 /// flat, wide and below what moves.
 pub(crate) fn ground_height(bodies: &[BodyInfo], boxes: &[Bounds], up: DVec3) -> Option<f64> {
@@ -103,5 +138,20 @@ mod tests {
         assert!(height < -0.3 && height > -0.31);
         assert_eq!(ground(&[&cloth, &post, &floor]), None);
         assert_eq!(focus(&[], &[]), Bounds::EMPTY.or_unit());
+    }
+
+    #[test]
+    fn a_bin_holds_what_is_in_it_and_a_ball_does_not() {
+        let obstacle = BodyInfo::new("o", Role::Obstacle, 2, Vec::new());
+        let cloth = BodyInfo::new("cloth", Role::Film, 1, Vec::new());
+        let bodies = [obstacle, cloth];
+        let frame = |p: DVec3| vec![vec![DVec3::NEG_ONE, DVec3::ONE], vec![p]];
+        let mut containers = Containers::new(&bodies, &frame(DVec3::ZERO));
+        // On the surface of the ball in the box.
+        containers.look(&bodies, &frame(DVec3::splat(0.577)));
+        assert_eq!(containers.found, [false, false]);
+        containers.look(&bodies, &frame(DVec3::splat(0.4)));
+        containers.look(&bodies, &frame(DVec3::splat(9.0)));
+        assert_eq!(containers.found, [true, false]);
     }
 }

@@ -31,8 +31,17 @@ pub(crate) fn body_colours(bodies: &[BodyInfo]) -> Vec<Rgb> {
     colours
 }
 
-/// Ten samples of viridis, the default colour map of matplotlib (S. van der Walt and N. Smith, 2015).
-pub(crate) const VIRIDIS: [Rgb; 10] = [
+/// How numbers become colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ColourMap {
+    /// Viridis, dark to bright: the default colour map of matplotlib (S. van der Walt and N. Smith, 2015).
+    #[default]
+    Viridis,
+    /// Blue below, grey at, red above the middle (K. Moreland, "Diverging Color Maps for Scientific Visualization", 2009).
+    Diverging,
+}
+
+const VIRIDIS: [Rgb; 10] = [
     [68, 1, 84],
     [72, 40, 120],
     [62, 73, 137],
@@ -45,15 +54,38 @@ pub(crate) const VIRIDIS: [Rgb; 10] = [
     [253, 231, 37],
 ];
 
-/// The map at `t` in 0..1, sRGB components in 0..1.
-pub(crate) fn viridis(t: f32) -> [f32; 3] {
-    let x = if t.is_finite() { t.clamp(0.0, 1.0) } else { 0.0 } * (VIRIDIS.len() - 1) as f32;
-    let i = (x as usize).min(VIRIDIS.len() - 2);
-    let f = x - i as f32;
-    std::array::from_fn(|c| {
-        let (a, b) = (f32::from(VIRIDIS[i][c]), f32::from(VIRIDIS[i + 1][c]));
-        (a + (b - a) * f) / 255.0
-    })
+const DIVERGING: [Rgb; 9] = [
+    [59, 76, 192],
+    [98, 130, 234],
+    [141, 176, 254],
+    [184, 208, 249],
+    [221, 221, 221],
+    [245, 196, 173],
+    [244, 154, 123],
+    [222, 96, 77],
+    [180, 4, 38],
+];
+
+impl ColourMap {
+    /// Evenly spaced samples.
+    pub(crate) fn samples(self) -> &'static [Rgb] {
+        match self {
+            ColourMap::Viridis => &VIRIDIS,
+            ColourMap::Diverging => &DIVERGING,
+        }
+    }
+
+    /// The map at `t` in 0..1, sRGB components in 0..1.
+    pub(crate) fn at(self, t: f32) -> [f32; 3] {
+        let samples = self.samples();
+        let x = if t.is_finite() { t.clamp(0.0, 1.0) } else { 0.0 } * (samples.len() - 1) as f32;
+        let i = (x as usize).min(samples.len() - 2);
+        let f = x - i as f32;
+        std::array::from_fn(|c| {
+            let (a, b) = (f32::from(samples[i][c]), f32::from(samples[i + 1][c]));
+            (a + (b - a) * f) / 255.0
+        })
+    }
 }
 
 /// sRGB component (0..1) to linear light.
@@ -82,13 +114,14 @@ mod tests {
     #[test]
     fn viridis_grows_in_brightness() {
         let light = |t: f32| {
-            let [r, g, b] = viridis(t).map(to_linear);
+            let [r, g, b] = ColourMap::Viridis.at(t).map(to_linear);
             0.2126 * r + 0.7152 * g + 0.0722 * b
         };
         for i in 0..100 {
             assert!(light((i + 1) as f32 / 100.0) > light(i as f32 / 100.0));
         }
-        assert_eq!(viridis(f32::NAN), viridis(-1.0));
+        assert_eq!(ColourMap::Viridis.at(f32::NAN), ColourMap::Viridis.at(-1.0));
+        assert_eq!(ColourMap::Diverging.at(0.5), [221.0 / 255.0; 3]);
     }
 
     #[test]

@@ -13,9 +13,12 @@ use glam::DVec3;
 use serde_json::{Value, json};
 
 use crate::body::Source;
-use crate::bounds::{Bounds, focus, ground_height};
-use crate::colour::{VIRIDIS, body_colours};
+use crate::bounds::{Bounds, Containers, focus, ground_height};
+use crate::colour::body_colours;
+use crate::curves::curves;
 use crate::error::{At, OutputError, Result};
+use crate::field::{Field, Scale};
+use crate::stretch::Stretch;
 use crate::table::Table;
 
 const PAGE: &str = include_str!("../viewer/src/page.html");
@@ -69,18 +72,6 @@ pub fn write_html(
     Ok(report)
 }
 
-/// One byte a vertex and frame for each moving body.
-struct Field {
-    name: &'static str,
-    unit: &'static str,
-    /// Per body; empty where the body has none.
-    values: Vec<Vec<f32>>,
-    /// Far end of the colour bar; `None` takes what 99.5 % of the values stay below.
-    top: Option<f64>,
-    /// Whether values may be absent, which the last byte value stands for.
-    gaps: bool,
-}
-
 fn html(
     source: &dyn Source,
     probes: Option<&Table>,
@@ -96,11 +87,15 @@ fn html(
     let once: usize = (bodies.iter())
         .map(|b| b.faces.len() * 12 + if b.moving { 0 } else { b.vertices * 6 })
         .sum();
-    let frame_bytes = per_frame * (7 + usize::from(gaps.is_some()));
-    let probe_bytes = probes.map_or(0, |p| p.rows.len() * p.columns.len() * 12);
-    let fixed = SCRIPT.len() + STYLE.len() + PAGE.len() + probe_bytes + 64_000;
+    let stretches: Vec<Option<Stretch>> =
+        bodies.iter().map(|b| if b.moving { Stretch::new(b) } else { None }).collect();
+    let stretched: usize =
+        bodies.iter().zip(&stretches).filter(|(_, s)| s.is_some()).map(|(b, _)| b.vertices).sum();
+    let frame_bytes = per_frame * (7 + usize::from(gaps.is_some())) + stretched;
+    let probe_bytes = probes.map_or(0, |p| p.rows.len() * p.columns.len() * 4);
+    let fixed = SCRIPT.len() + STYLE.len() + PAGE.len() + 64_000;
     // base64 makes four bytes of three.
-    let room = (options.max_bytes.saturating_sub(fixed) / 4 * 3).saturating_sub(once);
+    let room = (options.max_bytes.saturating_sub(fixed) / 4 * 3).saturating_sub(once + probe_bytes);
     let fit = (room / frame_bytes.max(1)).max(1);
     let stride = all_times.len().div_ceil(fit);
     let shown: Vec<usize> = (0..all_times.len()).step_by(stride).collect();
@@ -109,6 +104,8 @@ fn html(
     let mut boxes = vec![Bounds::EMPTY; bodies.len()];
     let mut speed = vec![Vec::new(); bodies.len()];
     let mut gap = vec![Vec::new(); bodies.len()];
+    let mut stretch = vec![Vec::new(); bodies.len()];
+    let mut containers = Containers::new(bodies, &source.frame(0)?);
     let mut window = Window::new(source);
     for k in &shown {
         let (before, after) = (k.saturating_sub(1), (k + 1).min(all_times.len() - 1));
@@ -117,12 +114,16 @@ fn html(
         let dt = all_times[after] - all_times[before];
         for (b, body) in bodies.iter().enumerate() {
             boxes[b].add(body, &frame[b]);
+            if let Some(of_body) = &stretches[b] {
+                stretch[b].extend(of_body.of(&frame[b]));
+            }
             if body.moving {
                 let rate = if dt > 0.0 { 1.0 / dt } else { 0.0 };
                 let pairs = start[b].iter().zip(&end[b]);
                 speed[b].extend(pairs.map(|(p, q)| ((*q - *p).length() * rate) as f32));
             }
         }
+        containers.look(bodies, frame);
         if let Some(gaps) = &mut gaps {
             let found = gaps(*k, frame)?;
             for (b, body) in bodies.iter().enumerate().filter(|(_, body)| body.moving) {
@@ -135,14 +136,17 @@ fn html(
     }
     let mut fields = Vec::new();
     if per_frame > 0 && all_times.len() > 1 {
-        fields.push(Field { name: "speed", unit: "m/s", values: speed, top: None, gaps: false });
+        fields.push(Field { name: "speed", unit: "m/s", scale: Scale::FromZero, values: speed });
     }
     if gaps.is_some() && per_frame > 0 {
         let top = options.gap_range.map(|g| g * 1e3);
         for value in gap.iter_mut().flatten() {
             *value *= 1e3;
         }
-        fields.push(Field { name: "gap", unit: "mm", values: gap, top, gaps: true });
+        fields.push(Field { name: "gap", unit: "mm", scale: Scale::Gap(top), values: gap });
+    }
+    if stretched > 0 {
+        fields.push(Field { name: "stretch", unit: "%", scale: Scale::Around, values: stretch });
     }
 
     // Second pass: the block of arrays, described by `run`.
@@ -166,6 +170,7 @@ fn html(
             "colour": format!("#{red:02x}{green:02x}{blue:02x}"),
             "radii": body.radii,
             "plane": body.plane,
+            "seeThrough": containers.found[b],
             "faces": { "offset": faces, "count": body.faces.len() },
             "low": low,
             "step": step,
@@ -190,19 +195,18 @@ fn html(
     }
     let mut field_info = Vec::with_capacity(fields.len());
     for field in &fields {
-        let (max, top) = field.range();
+        let coding = field.coding();
         for b in 0..bodies.len() {
             let offset = block.begin();
             if !field.values[b].is_empty() {
-                field.encode(b, max, &mut block.bytes);
+                block.bytes.extend(field.values[b].iter().map(|value| coding.encode(*value)));
                 described[b]["fields"][field.name] = json!(offset);
             }
         }
-        field_info.push(json!({
-            "name": field.name, "unit": field.unit, "max": max, "top": top,
-            "none": field.gaps, "reversed": field.gaps,
-        }));
+        field_info.push(field.describe(&coding));
     }
+    let probes = probes.filter(|p| p.columns.len() > 1 && !p.rows.is_empty());
+    let probes = probes.map(|table| describe_probes(table, &mut block));
 
     let mut report = HtmlReport { stride, frames: shown.len(), bytes: 0, position_error };
     let view = focus(bodies, &boxes);
@@ -213,11 +217,10 @@ fn html(
         "phases": source.phases(),
         "bodies": described,
         "fields": field_info,
-        "map": VIRIDIS,
         "up": options.up,
         "box": { "low": view.low, "high": view.high },
         "ground": ground_height(bodies, &boxes, options.up),
-        "probes": probes.filter(|p| p.columns.len() > 1 && !p.rows.is_empty()).map(probe_values),
+        "probes": probes,
         "info": info(&report, all_times.len()),
     });
     // A `<` in JSON can only stand in a string; escaped, it can't end the script element.
@@ -254,12 +257,22 @@ fn info(report: &HtmlReport, total: usize) -> String {
     text
 }
 
-/// Columns, not rows; JSON has no NaN, so what is not finite is null.
-fn probe_values(table: &Table) -> Value {
-    let finite = |x: f64| if x.is_finite() { json!(x) } else { Value::Null };
-    let values: Vec<Vec<Value>> =
-        (0..table.columns.len()).map(|c| table.column(c).map(finite).collect()).collect();
-    json!({ "columns": table.columns, "values": values })
+/// Columns one after the other in single precision, and which of them share a plot.
+fn describe_probes(table: &Table, block: &mut Block) -> Value {
+    let offset = block.begin();
+    for c in 0..table.columns.len() {
+        block.bytes.extend(table.column(c).flat_map(|x| (x as f32).to_le_bytes()));
+    }
+    let plots: Vec<Value> = curves(table)
+        .iter()
+        .map(|group| {
+            json!({
+                "title": group.title(), "factor": group.shown.0,
+                "columns": group.columns, "labels": group.labels,
+            })
+        })
+        .collect();
+    json!({ "offset": offset, "rows": table.rows.len(), "plots": plots })
 }
 
 fn quantise(points: &[DVec3], (low, step): (DVec3, DVec3), out: &mut [u8]) {
@@ -269,38 +282,6 @@ fn quantise(points: &[DVec3], (low, step): (DVec3, DVec3), out: &mut [u8]) {
             let word = steps.clamp(0.0, f64::from(u16::MAX)) as u16;
             bytes[2 * c..2 * c + 2].copy_from_slice(&word.to_le_bytes());
         }
-    }
-}
-
-impl Field {
-    /// Largest value, and the far end of the colour bar.
-    fn range(&self) -> (f64, f64) {
-        let mut values: Vec<f32> =
-            self.values.iter().flatten().copied().filter(|v| v.is_finite()).collect();
-        let max = values.iter().copied().fold(0.0_f32, f32::max);
-        let max = f64::from(max).max(1e-12);
-        if let Some(top) = self.top {
-            return (max, top.max(1e-12));
-        }
-        if self.gaps || values.is_empty() {
-            return (max, max);
-        }
-        // A few wild vertices must not leave everything else dark.
-        let nearly = (values.len() - 1) * 995 / 1000;
-        let (_, top, _) = values.select_nth_unstable_by(nearly, f32::total_cmp);
-        (max, f64::from(*top).max(max * 1e-3))
-    }
-
-    /// Square roots of the shares of `max`, so that small values keep their digits.
-    fn encode(&self, body: usize, max: f64, out: &mut Vec<u8>) {
-        let last = if self.gaps { 254.0 } else { 255.0 };
-        out.extend(self.values[body].iter().map(|v| {
-            if v.is_finite() {
-                ((f64::from(*v) / max).clamp(0.0, 1.0).sqrt() * last + 0.5) as u8
-            } else {
-                255
-            }
-        }));
     }
 }
 
@@ -429,14 +410,34 @@ mod tests {
         let (page, _) = html(&source, None, Some(&mut gap), &HtmlOptions::default()).unwrap();
         let (run, data) = parts(&page);
         let field = &run["fields"][1];
-        let max = field["max"].as_f64().unwrap();
-        assert!((max - 10.0).abs() < 1e-6);
+        assert!((field["high"].as_f64().unwrap() - 10.0).abs() < 1e-6);
         let at = run["bodies"][0]["fields"]["gap"].as_u64().unwrap() as usize;
-        let value = |i: usize| max * (f64::from(data[at + i]) / 254.0).powi(2);
+        let value = |i: usize| 10.0 * (f64::from(data[at + i]) / 254.0).powi(2);
         assert!((value(1) - 1.0).abs() < 0.03 && (value(0) - 0.01).abs() < 0.002);
-        assert_eq!(data[at + 3], 255);
-        let speed = &run["fields"][0];
-        assert!((speed["max"].as_f64().unwrap() - (100.0 + 0.01_f64).sqrt()).abs() < 0.1);
+        assert_eq!((data[at + 3], &field["colours"][255]), (255, &json!([185, 188, 192])));
+        let speed = run["fields"][0]["high"].as_f64().unwrap();
+        // Height rises 1 mm in 10 ms, sideways by up to 0.1 rad of a sine.
+        assert!((9.0..10.1).contains(&speed), "{speed}");
+    }
+
+    #[test]
+    fn films_with_a_rest_shape_have_a_stretch_and_probes_share_plots() {
+        let mut source = frames(3, 4);
+        source.bodies[0].rest.clone_from(&source.positions[0][0]);
+        source.bodies[0].faces = vec![[0, 1, 2]];
+        let columns = ["time [s]", "force.x [N]", "force.y [N]"].map(str::to_owned).to_vec();
+        let rows = vec![vec![0.0, 1.5, -2.0], vec![0.01, f64::NAN, 3.0]];
+        let table = Table { columns, rows };
+        let (page, _) = html(&source, Some(&table), None, &HtmlOptions::default()).unwrap();
+        let (run, data) = parts(&page);
+        assert_eq!(run["fields"][1]["name"], "stretch");
+        let probes = &run["probes"];
+        assert_eq!((&probes["plots"][0]["columns"], &probes["rows"]), (&json!([1, 2]), &json!(2)));
+        let at = probes["offset"].as_u64().unwrap() as usize;
+        let number =
+            |i: usize| f32::from_le_bytes(data[at + 4 * i..at + 4 * i + 4].try_into().unwrap());
+        assert_eq!((number(1), number(2), number(5)), (0.01, 1.5, 3.0));
+        assert!(number(3).is_nan());
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use crate::surface::Surfaces;
+use crate::surface::{Surfaces, Triangle};
 
 const SKY: usize = 48;
 const SUN: usize = 24;
@@ -39,7 +39,8 @@ impl DepthMap {
         let scale = size as f32 * 0.5 / radius;
         let depth = vec![f32::NEG_INFINITY; size * size];
         let mut map = DepthMap { direction, side, front, centre, scale, size, depth };
-        for triangle in &surfaces.triangles {
+        let solid = |t: &&Triangle| !surfaces.materials[t.body as usize].see_through;
+        for triangle in surfaces.triangles.iter().filter(solid) {
             map.draw_triangle(triangle.corners.map(|c| map.locate(c.position)));
         }
         for ball in &surfaces.balls {

@@ -4,9 +4,9 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use crate::body::{BodyInfo, Role, Source};
-use crate::bounds::{Bounds, focus, ground_height};
+use crate::bounds::{Bounds, Containers, focus, ground_height};
 use crate::camera::{Camera, Orbit};
-use crate::colour::{Rgb, viridis};
+use crate::colour::{ColourMap, Rgb};
 use crate::error::{OutputError, Result};
 use crate::font;
 use crate::image::{Image, text_width};
@@ -22,6 +22,8 @@ pub struct Scalars {
     pub label: String,
     /// Values at the two ends of the colour map.
     pub range: [f64; 2],
+    /// The colour map.
+    pub map: ColourMap,
     /// Per body, one value a vertex, or empty where the body keeps its colour.
     pub values: Vec<Vec<f32>>,
 }
@@ -34,8 +36,8 @@ pub enum ColourBy {
     Body,
     /// Moving bodies by speed, from the frames before and after.
     Speed,
-    /// Given values, for one frame.
-    Values(Scalars),
+    /// Given values, for each frame drawn, in the same order.
+    Values(Vec<Scalars>),
 }
 
 /// How a picture is made. `Default` is meant to look good.
@@ -60,7 +62,7 @@ pub struct PictureOptions {
     pub ground: bool,
     /// Dark background.
     pub dark: bool,
-    /// Time stamp in the corner.
+    /// Time stamp in the corner, and the name of the phase.
     pub stamp: bool,
     /// Bodies left out, by name.
     pub hide: Vec<String>,
@@ -141,9 +143,17 @@ fn pictures(source: &dyn Source, frames: &[usize], options: &PictureOptions) -> 
     let scalars = match &options.colour {
         ColourBy::Body => None,
         ColourBy::Speed => Some(speeds(source, frames, &shown)?),
-        ColourBy::Values(s) => {
-            let values = shown.iter().map(|b| s.values.get(*b).cloned().unwrap_or_default());
-            Some(vec![Scalars { values: values.collect(), ..s.clone() }; frames.len()])
+        ColourBy::Values(all) if all.len() != frames.len() => {
+            let (found, wanted) = (all.len(), frames.len());
+            let text = format!("values for {found} frames, of which {wanted} are drawn");
+            return Err(OutputError::Shape(text));
+        }
+        ColourBy::Values(all) => {
+            let of = |s: &Scalars| {
+                let values = shown.iter().map(|b| s.values.get(*b).cloned().unwrap_or_default());
+                Scalars { values: values.collect(), ..s.clone() }
+            };
+            Some(all.iter().map(of).collect())
         }
     };
     let stage = Stage::new(&bodies, &positions, options);
@@ -152,7 +162,7 @@ fn pictures(source: &dyn Source, frames: &[usize], options: &PictureOptions) -> 
         let scalars = scalars.as_ref().map(|s| &s[i]);
         let mut image = stage.render(&bodies, frame, scalars, options);
         if options.stamp {
-            stamp(&mut image, source.times()[frames[i]]);
+            stamp(&mut image, source.times()[frames[i]], phase_at(source, frames[i]));
         }
         // One scale holds for all tiles: the first shows it.
         if let (0, Some(scalars)) = (i, scalars) {
@@ -186,7 +196,8 @@ fn speeds(source: &dyn Source, frames: &[usize], shown: &[usize]) -> Result<Vec<
             top = body.iter().copied().filter(|s| s.is_finite()).fold(top, f32::max);
             values.push(body);
         }
-        all.push(Scalars { label: "speed [m/s]".to_owned(), range: [0.0, 1.0], values });
+        let (label, range) = ("speed [m/s]".to_owned(), [0.0, 1.0]);
+        all.push(Scalars { label, range, map: ColourMap::Viridis, values });
     }
     for scalars in &mut all {
         scalars.range[1] = f64::from(top).max(1e-9);
@@ -203,6 +214,8 @@ struct Stage {
     ground: Option<(Vec3, Vec3)>,
     up: Vec3,
     sun: Vec3,
+    /// Bodies that hold others.
+    see_through: Vec<bool>,
 }
 
 impl Stage {
@@ -251,7 +264,12 @@ impl Stage {
         // The sun stands behind the camera's left shoulder.
         let sun = Orbit { azimuth: options.orbit.azimuth - 62.0, elevation: 52.0, zoom: 1.0, up };
         let sun = sun.direction().as_vec3();
-        Stage { origin, camera, radius: reach, ground, up: up.as_vec3(), sun }
+        let mut containers = Containers::new(bodies, frames.first().map_or(&[], Vec::as_slice));
+        for frame in frames {
+            containers.look(bodies, frame);
+        }
+        let see_through = containers.found;
+        Stage { origin, camera, radius: reach, ground, up: up.as_vec3(), sun, see_through }
     }
 
     fn render(
@@ -269,7 +287,10 @@ impl Stage {
             s.values.iter().map(|body| body.iter().map(scale).collect()).collect()
         });
         let point_radius = self.radius * 0.006;
-        let surfaces = Surfaces::new(bodies, positions, &mapped, self.origin, point_radius);
+        let map = scalars.map_or(ColourMap::Viridis, |s| s.map);
+        let (origin, see_through) = (self.origin, &self.see_through);
+        let surfaces =
+            Surfaces::new(bodies, positions, &mapped, map, see_through, origin, point_radius);
         let lights =
             Lights::new(&surfaces, Vec3::ZERO, self.radius as f32 * 1.05, self.up, self.sun);
         let view = self.camera.view(self.origin, width, height);
@@ -311,11 +332,36 @@ fn write(image: &mut Image, x: usize, y: usize, text: &str) {
     image.text(x, y, text, scale, ink);
 }
 
-fn stamp(image: &mut Image, time: f64) {
+fn stamp(image: &mut Image, time: f64, phase: Option<&str>) {
     let scale = text_scale(image);
     let margin = 5 * scale;
     let y = image.height.saturating_sub(margin + font::HEIGHT * scale);
     write(image, margin, y, &format!("t = {time:.3} s"));
+    if let Some(phase) = phase {
+        write(image, margin, margin, phase);
+    }
+}
+
+/// Name of the phase that the step to frame `k` belongs to.
+fn phase_at(source: &dyn Source, k: usize) -> Option<&str> {
+    let times = source.times();
+    // The state at the moment when a phase begins is what the one before has made.
+    let within = |start: f64| start < times[k] - 1e-9 || k == 0 && start <= times[0] + 1e-9;
+    let phase = source.phases().iter().rev().find(|phase| within(phase.start))?;
+    Some(&phase.name)
+}
+
+/// The last frame of each phase that has begun, and of what was before the first; empty without phases.
+pub fn phase_ends(source: &dyn Source) -> Vec<usize> {
+    let times = source.times();
+    let mut ends: Vec<usize> = (source.phases().iter().map(|phase| phase.start))
+        .filter_map(|start| times.iter().rposition(|time| *time <= start + 1e-9).filter(|k| *k > 0))
+        .collect();
+    if !source.phases().is_empty() && !times.is_empty() {
+        ends.push(times.len() - 1);
+    }
+    ends.dedup();
+    ends
 }
 
 /// The colour map with its ends, at the right edge.
@@ -328,7 +374,7 @@ fn legend(image: &mut Image, scalars: &Scalars) {
     let x = image.width.saturating_sub(margin + wide + 3 * scale + bar);
     let y = (image.height - height) / 2;
     for row in 0..height {
-        let [r, g, b] = viridis(1.0 - (row as f32 + 0.5) / height as f32);
+        let [r, g, b] = scalars.map.at(1.0 - (row as f32 + 0.5) / height as f32);
         let colour = [r, g, b].map(|c| (c * 255.0 + 0.5) as u8);
         image.fill([x, y + row, bar, 1], colour, 1.0);
     }

@@ -31,6 +31,10 @@ pub struct Plot {
     pub size: (u32, u32),
     /// The curves.
     pub series: Vec<Series>,
+    /// Faint vertical lines, at the beginnings of phases for one.
+    pub verticals: Vec<f64>,
+    /// Limits that curves should keep: from one point (x, y) to another.
+    pub limits: Vec<[(f64, f64); 2]>,
 }
 
 impl Default for Plot {
@@ -43,6 +47,8 @@ impl Default for Plot {
             from_zero: false,
             size: (720, 360),
             series: Vec::new(),
+            verticals: Vec::new(),
+            limits: Vec::new(),
         }
     }
 }
@@ -55,6 +61,9 @@ const COLOURS: [RGBColor; 6] = [
     RGBColor(132, 94, 166),
     RGBColor(90, 96, 102),
 ];
+
+/// Of limits.
+const LIMIT: RGBColor = RGBColor(176, 32, 48);
 
 /// The backend rounds to whole units, which makes smooth curves ragged: units are a quarter of a pixel.
 const FINE: u32 = 4;
@@ -78,7 +87,8 @@ impl Plot {
     fn ranges(&self) -> ([f64; 2], [f64; 2]) {
         let (mut x, mut y) =
             ([f64::INFINITY, f64::NEG_INFINITY], [f64::INFINITY, f64::NEG_INFINITY]);
-        for (a, b) in self.series.iter().flat_map(|s| &s.points) {
+        let limits = self.limits.iter().flatten();
+        for (a, b) in self.series.iter().flat_map(|s| &s.points).chain(limits) {
             if self.shown(*a, *b) {
                 x = [x[0].min(*a), x[1].max(*a)];
                 y = [y[0].min(*b), y[1].max(*b)];
@@ -137,6 +147,17 @@ impl Plot {
                     .axis_style(RGBColor(120, 126, 132).stroke_width(FINE))
                     .draw()
                     .map_err(|e| e.to_string())?;
+                let faint = RGBColor(205, 209, 213).stroke_width(FINE);
+                for x in self.verticals.iter().filter(|x| (x0..=x1).contains(*x)) {
+                    let line = LineSeries::new([(*x, y0), (*x, y1)], faint);
+                    chart.draw_series(line).map_err(|e| e.to_string())?;
+                }
+                for ends in self.limits.iter().filter(|e| e.iter().all(|(x, y)| self.shown(*x, *y)))
+                {
+                    let style = LIMIT.stroke_width(FINE + FINE / 2);
+                    let line = LineSeries::new(ends.iter().copied(), style);
+                    chart.draw_series(line).map_err(|e| e.to_string())?;
+                }
                 for (i, series) in self.series.iter().enumerate() {
                     let style = COLOURS[i % COLOURS.len()].stroke_width(fine(2));
                     let pieces = series.points.split(|(x, y)| !self.shown(*x, *y));
@@ -222,6 +243,17 @@ mod tests {
             // Two pieces of the curve and its line in the legend.
             assert_eq!(svg.matches(&format!("stroke=\"{colour}\"")).count(), 3);
         }
+    }
+
+    #[test]
+    fn limits_and_phases_are_drawn() {
+        let mut plot = plot(false);
+        plot.verticals = vec![2.0, 50.0];
+        plot.limits = vec![[(0.0, 3.0), (9.9, 3.0)], [(0.0, f64::NAN), (1.0, f64::NAN)]];
+        let svg = plot.svg().unwrap();
+        assert_eq!(svg.matches("stroke=\"#B02030\"").count(), 1);
+        assert_eq!(svg.matches("stroke=\"#CDD1D5\"").count(), 1, "one of the two is outside");
+        assert!(plot.ranges().1[1] > 3.0, "limits are within the axis");
     }
 
     #[test]

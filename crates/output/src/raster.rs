@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use crate::camera::View;
-use crate::colour::{to_linear, viridis};
+use crate::colour::{ColourMap, to_linear};
 use crate::surface::{Ball, Corner, Surfaces, Triangle};
 
 /// No surface.
@@ -113,8 +113,10 @@ pub(crate) struct Band<'a> {
     pub(crate) first: usize,
     pub(crate) rows: usize,
     pub(crate) samples: Vec<Sample>,
+    /// Samples per pixel in each direction.
+    pub(crate) per_pixel: usize,
     /// Width of mesh lines in samples.
-    pub(crate) line_width: f32,
+    line_width: f32,
 }
 
 impl<'a> Band<'a> {
@@ -124,10 +126,11 @@ impl<'a> Band<'a> {
         width: usize,
         first: usize,
         rows: usize,
-        line_width: f32,
+        per_pixel: usize,
     ) -> Band<'a> {
         let samples = vec![Sample::EMPTY; width * rows];
-        Band { view, surfaces, width, first, rows, samples, line_width }
+        let line_width = per_pixel as f32 * 0.9;
+        Band { view, surfaces, width, first, rows, samples, per_pixel, line_width }
     }
 
     pub(crate) fn draw(&mut self, triangles: &[Projected]) {
@@ -159,6 +162,7 @@ impl<'a> Band<'a> {
         if area == 0.0 || !area.is_finite() {
             return;
         }
+        let see_through = self.surfaces.materials[triangle.body as usize].see_through;
         let x = s.map(|p| p[0]);
         let y = s.map(|p| p[1]);
         let columns = self.columns_between(x[0].min(x[1]).min(x[2]), x[0].max(x[1]).max(x[2]));
@@ -180,6 +184,9 @@ impl<'a> Band<'a> {
                 }
                 let inverse: f32 = (0..3).map(|i| weight[i] * triangle.inverse[i]).sum();
                 let depth = 1.0 / inverse;
+                if see_through && !shows(column, row, self.per_pixel) {
+                    continue;
+                }
                 let sample = &mut self.samples[(row - self.first) * self.width + column];
                 if depth >= sample.depth {
                     continue;
@@ -198,7 +205,7 @@ impl<'a> Band<'a> {
                 }
                 let material = &self.surfaces.materials[triangle.body as usize];
                 let own = if front { material.colour } else { material.back };
-                let mut colour = surface_colour(scalar, own);
+                let mut colour = surface_colour(self.surfaces.map, scalar, own);
                 if triangle.lines > 0.0 {
                     let distance =
                         (0..3).map(|i| twice[i].abs() / length[i]).fold(f32::INFINITY, f32::min);
@@ -238,7 +245,7 @@ impl<'a> Band<'a> {
                 let sample = &mut self.samples[(row - self.first) * self.width + column];
                 if depth < sample.depth && depth > view.near {
                     let normal = (to_eye + ray * depth) / ball.radius;
-                    let colour = surface_colour(ball.scalar, own);
+                    let colour = surface_colour(self.surfaces.map, ball.scalar, own);
                     *sample = Sample { depth, normal, colour, body: ball.body };
                 }
             }
@@ -246,6 +253,15 @@ impl<'a> Band<'a> {
     }
 }
 
-fn surface_colour(scalar: f32, own: Vec3) -> Vec3 {
-    if scalar.is_nan() { own } else { Vec3::from_array(viridis(scalar).map(to_linear)) }
+fn surface_colour(map: ColourMap, scalar: f32, own: Vec3) -> Vec3 {
+    if scalar.is_nan() { own } else { Vec3::from_array(map.at(scalar).map(to_linear)) }
+}
+
+/// Whether a see-through surface is drawn at a sample: an even share of them, of which pixels take the mean. All layers of
+/// a body share the samples, so that it is as clear where four walls stand behind each other as where there is one.
+fn shows(column: usize, row: usize, per_pixel: usize) -> bool {
+    match per_pixel {
+        2 => (column + 2 * row).is_multiple_of(4),
+        n => (column + row).is_multiple_of(n.max(3)),
+    }
 }

@@ -13,7 +13,10 @@ use serde::{Deserialize, Serialize};
 use crate::body::{BodyInfo, Restart, RunInfo};
 use crate::checkpoint::{self, Checkpoint, sync_folder};
 use crate::error::{At, OutputError, Result, corrupt};
-use crate::run_folder::{CHECKPOINTS, Manifest, PROBES, RUN, SCENE, covered, lock, read_manifest};
+use crate::manifest::{
+    CHECKPOINTS, Manifest, PROBES, SCENE, lock, read_manifest, replace_manifest,
+};
+use crate::run_folder::covered;
 use crate::run_reader::RunReader;
 use crate::table::{Table, header_line, row_line};
 
@@ -121,6 +124,7 @@ pub fn restart(
         manifest: Manifest {
             gusset: env!("CARGO_PKG_VERSION").to_owned(),
             info: RunInfo { restarts, ..info.clone() },
+            summary: None,
             ..before
         },
         scene: scene.to_owned(),
@@ -156,9 +160,7 @@ fn apply(dir: &Path, journal: &Journal) -> Result<()> {
     if let Some((name, text)) = &journal.scene_before {
         replace(&dir.join(name), text.as_bytes())?;
     }
-    let manifest = serde_json::to_string_pretty(&journal.manifest)
-        .map_err(|source| OutputError::Json { what: "run.json", source })?;
-    replace(&dir.join(RUN), (manifest + "\n").as_bytes())?;
+    let _lock = replace_manifest(dir, &journal.manifest)?;
     replace(&dir.join(SCENE), journal.scene.as_bytes())?;
     other_columns(dir, &journal.columns)?;
     for name in &journal.remove {

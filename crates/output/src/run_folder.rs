@@ -16,85 +16,24 @@
 //! was never interrupted: a checkpoint records how far the growing files had come, and resuming cuts them
 //! back to it.
 
-use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::body::{BodyInfo, Precision, RunInfo};
 use crate::checkpoint::{self, Checkpoint, Marks};
 use crate::error::{At, OutputError, Result, corrupt};
+use crate::lines::{Lines, length_of_lines};
+use crate::manifest::{
+    BodyFiles, CHECKPOINTS, FORMAT, Manifest, PROBES, RUN, SCENE, STEPS, TIMES, body_files, lock,
+    read_manifest, replace_manifest,
+};
 use crate::npy::{NpyWriter, write_faces, write_points};
 use crate::restart;
 use crate::run_reader::RunReader;
 use crate::table::{header_line, row_line};
-
-/// Format number in `run.json`; grows when an older reader would misread the folder.
-pub(crate) const FORMAT: u64 = 1;
-pub(crate) const RUN: &str = "run.json";
-pub(crate) const SCENE: &str = "scene.toml";
-pub(crate) const TIMES: &str = "times.npy";
-pub(crate) const STEPS: &str = "steps.jsonl";
-pub(crate) const PROBES: &str = "probes.csv";
-pub(crate) const CHECKPOINTS: &str = "checkpoints";
-
-/// `run.json`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Manifest {
-    pub(crate) format: u64,
-    pub(crate) gusset: String,
-    #[serde(flatten)]
-    pub(crate) info: RunInfo,
-    /// Per body, file names inside the folder.
-    pub(crate) files: Vec<BodyFiles>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct BodyFiles {
-    pub(crate) positions: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) faces: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) rest: Option<String>,
-}
-
-impl BodyFiles {
-    fn names(&self) -> impl Iterator<Item = &String> {
-        std::iter::once(&self.positions).chain(&self.faces).chain(&self.rest)
-    }
-}
-
-/// File names for the bodies: their names where those are plain and distinct.
-pub(crate) fn body_files(bodies: &[BodyInfo]) -> Vec<BodyFiles> {
-    let mut taken = BTreeSet::from(["times".to_owned()]);
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    let mut files = Vec::with_capacity(bodies.len());
-    for body in bodies {
-        let mut stem: String = body.name.chars().map(plain).collect();
-        if stem.is_empty() || stem.starts_with('.') {
-            stem.insert(0, '_');
-        }
-        let base = stem.clone();
-        let mut copy = 1;
-        // Lower case too: some file systems fold it.
-        let all =
-            |stem: &str| ["", "-faces", "-rest"].map(|end| format!("{stem}{end}").to_lowercase());
-        while all(&stem).iter().any(|name| taken.contains(name)) {
-            copy += 1;
-            stem = format!("{base}-{copy}");
-        }
-        taken.extend(all(&stem));
-        files.push(BodyFiles {
-            positions: format!("{stem}.npy"),
-            faces: (!body.faces.is_empty()).then(|| format!("{stem}-faces.npy")),
-            rest: (!body.rest.is_empty()).then(|| format!("{stem}-rest.npy")),
-        });
-    }
-    files
-}
 
 /// Writes a run folder. Nothing touches the disk before the first step is recorded, so a run that fails
 /// before it leaves nothing behind.
@@ -128,64 +67,6 @@ struct Files {
     probes: Option<Lines>,
 }
 
-/// A text file that grows by whole lines.
-#[derive(Debug)]
-struct Lines {
-    path: PathBuf,
-    file: File,
-    /// Bytes.
-    length: u64,
-    count: u64,
-}
-
-impl Lines {
-    /// Opens the file to go on after its first `count` lines; what is behind them is cut off.
-    fn open(path: PathBuf, count: u64) -> Result<Lines> {
-        let length = length_of_lines(&path, count)?;
-        let file = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(&path)
-            .at("open the file to append to it", &path)?;
-        file.set_len(length).at("cut the file", &path)?;
-        Ok(Lines { path, file, length, count })
-    }
-
-    fn push(&mut self, line: &str) -> Result<()> {
-        let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.flush());
-        if let Err(source) = written {
-            // Whole lines only: take back what a full disk let through.
-            self.file.set_len(self.length).at("take back half a line", &self.path)?;
-            return Err(source).at("append a line", &self.path);
-        }
-        self.length += line.len() as u64;
-        self.count += 1;
-        Ok(())
-    }
-
-    fn sync(&self) -> Result<()> {
-        self.file.sync_data().at("flush the file", &self.path)
-    }
-}
-
-/// Bytes of the first `count` lines of a file; a file that is not there has no line.
-fn length_of_lines(path: &Path, count: u64) -> Result<u64> {
-    if count == 0 {
-        return Ok(0);
-    }
-    let text =
-        if path.is_file() { std::fs::read(path).at("read the file", path)? } else { Vec::new() };
-    let (mut length, mut found) = (0, 0);
-    for line in text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
-        length += line.len() as u64;
-        found += 1;
-        if found == count {
-            return Ok(length);
-        }
-    }
-    Err(corrupt(path, format!("holds {found} whole lines, {count} are needed")))
-}
-
 impl RunWriter {
     /// Prepares a run in `dir`. `scene` is the text of the resolved scene.
     ///
@@ -215,6 +96,7 @@ impl RunWriter {
             gusset: env!("CARGO_PKG_VERSION").to_owned(),
             info: info.clone(),
             files: body_files(&info.bodies),
+            summary: None,
         };
         let early = Early::default();
         Ok(RunWriter {
@@ -234,8 +116,8 @@ impl RunWriter {
     /// When `dir` is no run folder, another process is writing it, or no checkpoint can be used.
     pub fn resume(dir: &Path) -> Result<(RunWriter, Checkpoint)> {
         let reader = RunReader::open(dir)?;
-        let lock = lock(dir)?;
-        let manifest = reader.manifest;
+        let mut lock = lock(dir)?;
+        let mut manifest = reader.manifest;
         let folder = dir.join(CHECKPOINTS);
         let mut reasons = Vec::new();
         for (step, path) in checkpoint::list(&folder)?.into_iter().rev() {
@@ -249,6 +131,10 @@ impl RunWriter {
                 }
             };
             checkpoint::clear(&folder, Some(step))?;
+            // What was said of the whole run no longer holds.
+            if manifest.summary.take().is_some() {
+                lock = replace_manifest(dir, &manifest)?;
+            }
             let bodies = (manifest.files.iter().zip(&manifest.info.bodies))
                 .map(|(file, body)| {
                     let frames = if body.moving { marks.frames } else { marks.frames.min(1) };
@@ -372,9 +258,15 @@ impl RunWriter {
         checkpoint::write(&dir, state, files.marks(), self.manifest.info.checkpoint_interval)
     }
 
-    /// Writes what is still in memory (a run of no steps) and waits until all data has reached the disk.
-    pub fn finish(mut self) -> Result<()> {
-        self.begin()?.sync()
+    /// Writes what is still in memory (a run of no steps) and waits until all data has reached the disk. What the run
+    /// amounts to, where `summary` says it, becomes part of `run.json`.
+    pub fn finish(mut self, summary: Option<serde_json::Value>) -> Result<()> {
+        self.begin()?.sync()?;
+        if summary.is_some() {
+            self.manifest.summary = summary;
+            replace_manifest(&self.dir, &self.manifest)?;
+        }
+        Ok(())
     }
 
     /// Creates the folder and writes what came before the first step.
@@ -387,9 +279,7 @@ impl RunWriter {
             std::fs::create_dir_all(dir.join(CHECKPOINTS)).at("create the run folder", dir)?;
             // First of all, so that a folder with any of our files is known as ours.
             let path = dir.join(RUN);
-            let text = serde_json::to_string_pretty(&self.manifest)
-                .map_err(|source| OutputError::Json { what: "run.json", source })?;
-            std::fs::write(&path, text + "\n").at("write run.json", &path)?;
+            std::fs::write(&path, self.manifest.text()?).at("write run.json", &path)?;
             let lock = lock(dir)?;
             let path = dir.join(SCENE);
             std::fs::write(&path, &self.scene).at("write the scene", &path)?;
@@ -497,59 +387,6 @@ pub(crate) fn covered(dir: &Path, manifest: &Manifest, marks: Marks) -> Result<(
     Ok(())
 }
 
-/// Reads `run.json`, checks its version and that its file names stay inside the folder.
-pub(crate) fn read_manifest(dir: &Path) -> Result<Manifest> {
-    let not_a_run = |reason: String| OutputError::NotARun { reason, dir: dir.to_path_buf() };
-    if !dir.is_dir() {
-        let reason = if dir.exists() { "it is a file" } else { "there is no such folder" };
-        return Err(not_a_run(reason.to_owned()));
-    }
-    let path = dir.join(RUN);
-    if !path.is_file() {
-        return Err(not_a_run("it has no `run.json`".to_owned()));
-    }
-    let text = std::fs::read_to_string(&path).at("read run.json", &path)?;
-    let value: serde_json::Value = serde_json::from_str(&text)
-        .map_err(|e| not_a_run(format!("its `run.json` is damaged ({e})")))?;
-    let Some(found) = value.get("format").and_then(serde_json::Value::as_u64) else {
-        return Err(not_a_run("its `run.json` names no format, so it is not Gusset's".to_owned()));
-    };
-    if found != FORMAT {
-        let gusset = value.get("gusset").and_then(|g| g.as_str()).unwrap_or("?").to_owned();
-        return Err(OutputError::Version {
-            found,
-            expected: FORMAT,
-            gusset,
-            dir: dir.to_path_buf(),
-        });
-    }
-    let manifest: Manifest = serde_json::from_value(value)
-        .map_err(|e| not_a_run(format!("its `run.json` is damaged ({e})")))?;
-    let scenes = manifest.info.restarts.iter().map(|restart| &restart.scene_before);
-    for name in manifest.files.iter().flat_map(BodyFiles::names).chain(scenes) {
-        if name.contains(['/', '\\', ':']) || name.starts_with('.') {
-            return Err(not_a_run(format!("its `run.json` points out of the folder: `{name}`")));
-        }
-    }
-    if manifest.files.len() != manifest.info.bodies.len() {
-        return Err(not_a_run("its `run.json` has not one file for each body".to_owned()));
-    }
-    Ok(manifest)
-}
-
-/// Takes the folder's lock; it is given back when the file is dropped or the process ends.
-pub(crate) fn lock(dir: &Path) -> Result<File> {
-    let path = dir.join(RUN);
-    let file = File::open(&path).at("open run.json", &path)?;
-    match file.try_lock() {
-        Err(std::fs::TryLockError::WouldBlock) => {
-            Err(OutputError::Locked { dir: dir.to_path_buf() })
-        }
-        // Some network file systems have no locks; running there is better than not running.
-        Ok(()) | Err(std::fs::TryLockError::Error(_)) => Ok(file),
-    }
-}
-
 /// Removes the files of the run in `dir`, and nothing else. `run.json` goes last, so that a kill in between
 /// leaves a folder that is still known as a run.
 fn remove_run(dir: &Path) -> Result<()> {
@@ -570,32 +407,4 @@ fn remove_run(dir: &Path) -> Result<()> {
     // Stays where it holds somebody's files.
     std::fs::remove_dir(&checkpoints).ok();
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn file_names_are_plain_and_distinct() {
-        let names =
-            ["cloth", "a/../b", "cloth", "Cloth", "times", "cloth-faces", "", ".hidden", "x"];
-        let face = vec![[0, 1, 2]];
-        let bodies: Vec<BodyInfo> =
-            names.iter().map(|n| BodyInfo::new(*n, crate::Role::Film, 3, face.clone())).collect();
-        let files = body_files(&bodies);
-        let mut all: Vec<String> = files
-            .iter()
-            .flat_map(|f| [f.positions.clone(), f.faces.clone().unwrap()])
-            .map(|n| n.to_lowercase())
-            .collect();
-        assert_eq!(files[0].positions, "cloth.npy");
-        assert_eq!(files[1].positions, "a_.._b.npy");
-        assert_eq!(files[7].positions, "_.hidden.npy");
-        assert!(all.iter().all(|n| !n.contains('/') && n != "times.npy"));
-        let count = all.len();
-        all.sort();
-        all.dedup();
-        assert_eq!(all.len(), count);
-    }
 }

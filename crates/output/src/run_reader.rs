@@ -6,8 +6,8 @@ use glam::DVec3;
 
 use crate::body::{BodyInfo, Phase, RunInfo, Source};
 use crate::error::{At, OutputError, Result, corrupt};
+use crate::manifest::{Manifest, PROBES, SCENE, STEPS, TIMES, read_manifest};
 use crate::npy::NpyFile;
-use crate::run_folder::{Manifest, PROBES, SCENE, STEPS, TIMES, read_manifest};
 use crate::table::Table;
 
 /// A run folder opened for reading; frames are read when asked for.
@@ -79,6 +79,11 @@ impl RunReader {
     /// Version of Gusset that wrote the run.
     pub fn gusset_version(&self) -> &str {
         &self.manifest.gusset
+    }
+
+    /// What the run amounts to, as far as it was told at its end.
+    pub fn summary(&self) -> Option<&serde_json::Value> {
+        self.manifest.summary.as_ref()
     }
 
     /// Number of whole frames.

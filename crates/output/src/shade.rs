@@ -46,9 +46,8 @@ impl Shade<'_> {
     ) {
         let rows = out.len() / width;
         let wide = width * samples;
-        let line_width = samples as f32 * 0.9;
         let (first, tall) = (first_row * samples, rows * samples);
-        let mut band = Band::new(self.view, self.surfaces, wide, first, tall, line_width);
+        let mut band = Band::new(self.view, self.surfaces, wide, first, tall, samples);
         band.draw(triangles);
         self.draw_ground(&mut band);
         // What the pixels show, first without light; then all lights at once; then both together.

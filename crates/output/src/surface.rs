@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec3};
 
 use crate::body::{BodyInfo, Role};
-use crate::colour::{body_colours, to_linear};
+use crate::colour::{ColourMap, body_colours, to_linear};
 
 /// A corner of a drawn triangle.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +40,8 @@ pub(crate) struct Material {
     pub(crate) translucent: f32,
     /// Whether mesh lines are drawn.
     pub(crate) lines: bool,
+    /// Whether what is behind shows; such a surface casts no shadow.
+    pub(crate) see_through: bool,
 }
 
 /// Everything drawn in one picture, relative to `origin`.
@@ -48,6 +50,7 @@ pub(crate) struct Surfaces {
     pub(crate) triangles: Vec<Triangle>,
     pub(crate) balls: Vec<Ball>,
     pub(crate) materials: Vec<Material>,
+    pub(crate) map: ColourMap,
 }
 
 /// Angle between a face and a vertex normal beyond which the edge is drawn sharp: cos 40 degrees.
@@ -59,10 +62,12 @@ impl Surfaces {
         bodies: &[BodyInfo],
         positions: &[Vec<DVec3>],
         scalars: &[Vec<f32>],
+        map: ColourMap,
+        see_through: &[bool],
         origin: DVec3,
         point_radius: f64,
     ) -> Surfaces {
-        let mut surfaces = Surfaces::default();
+        let mut surfaces = Surfaces { map, ..Surfaces::default() };
         for (b, (body, colour)) in bodies.iter().zip(body_colours(bodies)).enumerate() {
             let colour = Vec3::from_array(colour.map(|c| to_linear(f32::from(c) / 255.0)));
             let film = body.role == Role::Film;
@@ -73,6 +78,7 @@ impl Surfaces {
                 gloss: if round { 0.22 } else { 0.05 },
                 translucent: if film { 0.22 } else { 0.0 },
                 lines: matches!(body.role, Role::Film | Role::Solid),
+                see_through: see_through.get(b).copied().unwrap_or(false),
             });
             let points: Vec<Vec3> = positions[b].iter().map(|p| (*p - origin).as_vec3()).collect();
             let scalar =

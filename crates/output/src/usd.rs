@@ -119,7 +119,7 @@ fn finite(body: &BodyInfo, k: usize, points: &[DVec3]) -> Result<()> {
 /// An attribute's value: one, or one for each time code.
 fn value(codes: &[f64], samples: impl ExactSizeIterator<Item = String>) -> String {
     if samples.len() == 1 {
-        return samples.map(|sample| format!(" = {sample}\n")).collect();
+        return samples.fold(String::new(), |text, sample| text + " = " + &sample + "\n");
     }
     let mut text = ".timeSamples = {\n".to_owned();
     for (code, sample) in codes.iter().zip(samples) {

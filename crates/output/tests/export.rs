@@ -186,7 +186,8 @@ fn parse_glb(bytes: &[u8]) -> (serde_json::Value, Vec<u8>) {
 fn accessor(root: &serde_json::Value, binary: &[u8], index: &serde_json::Value) -> Vec<f32> {
     let accessor = &root["accessors"][index.as_u64().unwrap() as usize];
     let view = &root["bufferViews"][accessor["bufferView"].as_u64().unwrap() as usize];
-    let (start, length) = (view["byteOffset"].as_u64().unwrap(), view["byteLength"].as_u64().unwrap());
+    let (start, length) =
+        (view["byteOffset"].as_u64().unwrap(), view["byteLength"].as_u64().unwrap());
     let values = singles(&binary[start as usize..(start + length) as usize]);
     let width = if accessor["type"] == "VEC3" { 3 } else { 1 };
     assert_eq!(values.len() as u64, accessor["count"].as_u64().unwrap() * width);
@@ -234,7 +235,8 @@ fn gltf_plays_the_run() {
     assert!(fixed["primitives"][0]["targets"].is_null());
     let last = root["nodes"].as_array().unwrap().last().unwrap();
     assert_eq!(last["children"].as_array().unwrap().len(), 5);
-    let turn: Vec<f64> = last["rotation"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
+    let turn: Vec<f64> =
+        last["rotation"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
     let up = glam::DQuat::from_slice(&turn) * DVec3::Z;
     assert!(up.distance(DVec3::Y) < 1e-12);
     assert_eq!([1, 201, 202, 2521].map(glb_stride), [1, 1, 2, 13]);
@@ -251,10 +253,15 @@ fn usd_has_a_sample_for_every_frame() {
     let cloth = after("def Mesh \"cloth\"");
     assert!(cloth.contains("faceVertexIndices = [0, 1, 2, 0, 2, 3]"));
     let points: Vec<&str> = after("point3f[] points.timeSamples = {\n").lines().take(3).collect();
-    assert_eq!(points[1].trim(), "12: [(0, 0, 0.1), (1, 0, 0.1), (1, 1, 0.43333334), (0, 1, 0.1)],");
+    assert_eq!(
+        points[1].trim(),
+        "12: [(0, 0, 0.1), (1, 0, 0.1), (1, 1, 0.43333334), (0, 1, 0.1)],"
+    );
     let ball = after("def Sphere \"sphere_0\"");
     assert!(ball.contains("double radius = 0.5") && ball.contains("24: (3, 0, 2),"));
-    assert!(after("def Mesh \"a_b\"").contains("point3f[] points = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]"));
+    assert!(
+        after("def Mesh \"a_b\"").contains("point3f[] points = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]")
+    );
     assert!(after("def Points \"dust\"").contains("24: [(2, 2, 2)],"));
     assert_eq!(text.matches('{').count(), text.matches('}').count());
     assert!(!dir.path().join("run.usda.tmp").exists());
@@ -288,7 +295,10 @@ fn arrays_gather_bodies_by_role() {
     assert_eq!(open("obstacle.npy").shape(), [1, 3, 3]);
     let text = std::fs::read_to_string(dir.path().join("bodies.json")).unwrap();
     let bodies: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(bodies[1], serde_json::json!({"body": "cloth", "array": "film.npy", "first": 3, "vertices": 4}));
+    assert_eq!(
+        bodies[1],
+        serde_json::json!({"body": "cloth", "array": "film.npy", "first": 3, "vertices": 4})
+    );
 }
 
 #[test]
@@ -314,15 +324,15 @@ fn python_reads_everything() {
         probe.is_ok_and(|p| p.status.success())
     };
     let modules = [
-        ("numpy", "arrays"),
-        ("meshio", "VTK and PLY"),
-        ("trimesh", "PLY, OBJ and glTF"),
-        ("pxr", "USD"),
+        ("numpy", "array"),
+        ("meshio", "VTK and PLY file"),
+        ("trimesh", "PLY, OBJ and glTF file"),
+        ("pxr", "USD file"),
     ];
     let (there, missing): (Vec<_>, Vec<_>) = modules.into_iter().partition(|(m, _)| has(m));
     for (module, what) in missing {
         println!(
-            "SKIPPED: {what} were not read back by {module}, which {} does not have \
+            "SKIPPED: no {what} was read back by {module}, which {} does not have \
              (name another Python in GUSSET_PYTHON)",
             python.display()
         );
@@ -398,6 +408,10 @@ fn assimp_reads_gltf() {
     };
     // Cloth, the mesh that both balls share, the still triangle and the point.
     assert_eq!((number("Meshes:"), number("Animations:")), (4, 1), "{said}");
-    assert_eq!((number("Vertices:"), number("Faces:")), (4 + 162 + 3 + 1, 2 + 320 + 1 + 1), "{said}");
+    assert_eq!(
+        (number("Vertices:"), number("Faces:")),
+        (4 + 162 + 3 + 1, 2 + 320 + 1 + 1),
+        "{said}"
+    );
     assert_eq!(number("Nodes:"), 1 + 1 + 2 + 1 + 1, "{said}");
 }

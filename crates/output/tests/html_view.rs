@@ -13,7 +13,21 @@ use gusset_output::{BodyInfo, Frames, HtmlOptions, Phase, Plane, Role, Source, T
 /// Driven from inside the page: what it finds ends up as JSON in the title, which `--dump-dom` prints.
 const DRIVER: &str = include_str!("html_view_driver.js");
 
-/// A sheet that bends, two spheres that fall, a fixed box and a slab.
+/// A box open at the top.
+const BIN: [[u32; 3]; 10] = [
+    [0, 2, 1],
+    [1, 2, 3],
+    [0, 1, 4],
+    [1, 5, 4],
+    [2, 6, 3],
+    [3, 6, 7],
+    [0, 4, 2],
+    [2, 4, 6],
+    [1, 3, 5],
+    [3, 7, 5],
+];
+
+/// A sheet that bends, two spheres that fall, a bin around them, a fixed box and a slab.
 fn source() -> Frames {
     let n = 20;
     let side = n + 1;
@@ -27,6 +41,8 @@ fn source() -> Frames {
     }
     let mut balls = BodyInfo::new("balls", Role::Spheres, 2, Vec::new());
     balls.radii = vec![0.1, 0.06];
+    let mut bin = BodyInfo::new("bin", Role::Obstacle, 8, BIN.to_vec());
+    bin.colour = Some([120, 130, 140]);
     let box_faces = vec![[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]];
     let mut slab = BodyInfo::new("ground", Role::Slab, 0, Vec::new());
     slab.plane = Some(Plane { point: DVec3::new(0.0, 0.0, -0.2), normal: DVec3::Z });
@@ -37,14 +53,11 @@ fn source() -> Frames {
         };
         (0..side * side).map(point).collect()
     };
+    let mut film = BodyInfo::new("sheet", Role::Film, side * side, faces);
+    film.rest = sheet(0);
     Frames {
         title: "a <test>".to_owned(),
-        bodies: vec![
-            BodyInfo::new("sheet", Role::Film, side * side, faces),
-            balls,
-            BodyInfo::new("box", Role::Obstacle, 4, box_faces),
-            slab,
-        ],
+        bodies: vec![film, balls, bin, BodyInfo::new("box", Role::Obstacle, 4, box_faces), slab],
         times: (0..11).map(|k| f64::from(k) * 0.05).collect(),
         phases: vec![
             Phase { start: 0.0, name: "fall".to_owned() },
@@ -55,7 +68,11 @@ fn source() -> Frames {
                 let z = 0.5 - 0.03 * k as f64;
                 let balls = vec![DVec3::new(0.2, 0.0, z), DVec3::new(-0.2, 0.1, z)];
                 let fixed = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].map(|p| p * 0.15);
-                vec![sheet(k), balls, fixed.to_vec(), Vec::new()]
+                let bin = (0..8).map(|i| {
+                    let side = |bit: u32| if i >> bit & 1 == 0 { -0.7 } else { 0.7 };
+                    DVec3::new(side(0), side(1), side(2))
+                });
+                vec![sheet(k), balls, bin.collect(), fixed.to_vec(), Vec::new()]
             })
             .collect(),
     }
@@ -109,7 +126,7 @@ fn the_view_runs_in_a_browser() {
     let probes = Table { columns, rows: rows.collect() };
     let mut gaps = |_: usize, positions: &[Vec<DVec3>]| {
         let sheet = positions[0].iter().map(|p| (p.z.abs() * 0.1) as f32).collect();
-        Ok(vec![Some(sheet), Some(vec![1e-3, f32::INFINITY]), None, None])
+        Ok(vec![Some(sheet), Some(vec![1e-3, f32::INFINITY]), None, None, None])
     };
     let options = HtmlOptions { gap_range: Some(0.01), ..HtmlOptions::default() };
     let report = write_html(&source, Some(&probes), Some(&mut gaps), &options, &page).unwrap();
@@ -137,7 +154,14 @@ fn the_view_runs_in_a_browser() {
         "lastPhase": "rest",
         "lastTime": "0.500 s",
         "same": true,
-        "fields": ["", "speed", "gap"],
+        "fields": ["", "speed", "gap", "stretch"],
+        "legend": ["stretch", "-4.37", "4.37 %"],
+        "clicked": 8,
+        "phases": ["fall", "rest"],
+        "phaseClicked": 6,
+        "phaseNow": "fall",
+        "pages": [6, 10, 6, 0],
+        "seeThrough": true,
         "coloured": true,
         "slider": 5,
         "arrows": 6,

@@ -34,7 +34,25 @@ addEventListener("load", () => {
     const fields = [...document.getElementById("field").options].map((o) => o.value);
     result.fields = fields;
     result.coloured = fields.slice(1).every((f) => (g.colourBy(f), g.setFrame(3), true) && shot() !== first);
+    result.legend = ["legend-name", "low", "high"].map(text);
     g.colourBy("");
+    const curve = document.querySelector("#plots canvas"), box = curve.getBoundingClientRect();
+    // Eight pixels of margin on either side.
+    const x = box.left + 8 + 0.81 * (box.width - 16);
+    curve.dispatchEvent(new PointerEvent("pointerdown", { clientX: x, clientY: box.top + 40, buttons: 1 }));
+    result.clicked = g.frame;
+    const phases = [...document.querySelectorAll("#phases button")];
+    result.phases = phases.map((p) => p.textContent);
+    phases[1].click();
+    result.phaseClicked = g.frame;
+    result.phaseNow = text("phase");
+    g.setFrame(0);
+    result.pages = ["PageDown", "PageDown", "PageUp", "PageUp"].map((key) => (press(key), g.frame));
+    g.setFrame(0);
+    document.getElementById("see-through").click();
+    g.setFrame(0);
+    result.seeThrough = shot() !== first;
+    document.getElementById("see-through").click();
     const scrub = document.getElementById("scrub");
     scrub.value = 5;
     scrub.dispatchEvent(new Event("input"));

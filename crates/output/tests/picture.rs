@@ -5,8 +5,8 @@
 
 use glam::DVec3;
 use gusset_output::{
-    BodyInfo, Camera, ColourBy, Frames, Image, PictureOptions, Plane, Role, Scalars, contact_sheet,
-    picture, spread,
+    BodyInfo, Camera, ColourBy, ColourMap, Frames, Image, PictureOptions, Plane, Role, Scalars,
+    contact_sheet, picture, spread,
 };
 
 fn square(z: f64, half: f64) -> Vec<DVec3> {
@@ -111,7 +111,9 @@ fn values_colour_and_a_sheet_has_tiles() {
     options.lines = false;
     let values = vec![vec![0.0; 4], vec![1.0]];
     let label = "gap [mm]".to_owned();
-    options.colour = ColourBy::Values(Scalars { label, range: [0.0, 1.0], values });
+    let map = ColourMap::Viridis;
+    let scalars = Scalars { label, range: [0.0, 1.0], map, values };
+    options.colour = ColourBy::Values(vec![scalars]);
     let image = picture(&source, 0, &options).unwrap();
     let [r, g, b] = at(&image, 60, 45);
     assert!(r > 150 && g > 150 && b < 120, "the top of the map is yellow: {r} {g} {b}");

@@ -82,14 +82,14 @@ fn run(dir: &Path, to: u64, checkpoint_last: bool) {
     writer.write_probes(&[0.0, x[1].z]).unwrap();
     frame(&mut writer, 0, &x);
     steps(&mut writer, 0, to, &mut x, checkpoint_last);
-    writer.finish().unwrap();
+    writer.finish(None).unwrap();
 }
 
 fn resume(dir: &Path, to: u64) -> u64 {
     let (mut writer, state) = RunWriter::resume(dir).unwrap();
     let mut x = state.x;
     steps(&mut writer, state.step, to, &mut x, true);
-    writer.finish().unwrap();
+    writer.finish(None).unwrap();
     state.step
 }
 
@@ -185,7 +185,7 @@ fn force_replaces_a_run_and_nothing_else() {
     writer.write_probes(&[0.0, x[1].z]).unwrap();
     frame(&mut writer, 0, &x);
     steps(&mut writer, 0, 6, &mut x, true);
-    writer.finish().unwrap();
+    writer.finish(None).unwrap();
     assert_eq!(contents(&dir), fresh);
 
     // A folder that is no run is never emptied.
@@ -291,7 +291,7 @@ fn a_run_without_steps_and_a_checkpoint_at_the_start() {
     let mut writer = RunWriter::create(&dir, &info(), SCENE, false).unwrap();
     frame(&mut writer, 0, &start());
     writer.write_checkpoint(&state(0, &start())).unwrap();
-    writer.finish().unwrap();
+    writer.finish(None).unwrap();
     assert_eq!(RunReader::open(&dir).unwrap().frame_count(), 1);
     let (writer, found) = RunWriter::resume(&dir).unwrap();
     assert_eq!(found, state(0, &start()));
@@ -363,7 +363,7 @@ fn lasting_run(dir: &Path, to: u64) {
     frame(&mut writer, 0, &x);
     writer.write_checkpoint(&state(0, &x)).unwrap();
     steps(&mut writer, 0, to, &mut x, true);
-    writer.finish().unwrap();
+    writer.finish(None).unwrap();
 }
 
 #[test]
@@ -439,6 +439,27 @@ fn a_kill_while_going_back_leaves_it_done_or_not_begun() {
         finish_restart(&dir).unwrap();
         assert_eq!(contents(&dir), done, "{mask}");
     }
+}
+
+#[test]
+fn a_summary_is_part_of_the_record_until_the_run_goes_on() {
+    let root = tempfile::tempdir().unwrap();
+    let (whole, dir) = (root.path().join("whole"), root.path().join("run"));
+    lasting_run(&whole, 8);
+    lasting_run(&dir, 6);
+    let (writer, state) = RunWriter::resume(&dir).unwrap();
+    assert_eq!(state.step, 6);
+    writer.finish(Some(serde_json::json!({ "steps": 6 }))).unwrap();
+    let reader = RunReader::open(&dir).unwrap();
+    assert_eq!((reader.summary().unwrap()["steps"].as_u64(), reader.info()), (Some(6), &lasting()));
+    let (mut writer, state) = RunWriter::resume(&dir).unwrap();
+    assert!(RunReader::open(&dir).unwrap().summary().is_none());
+    let busy = RunWriter::resume(&dir).unwrap_err();
+    assert!(matches!(busy, OutputError::Locked { .. }), "the new run.json is locked too: {busy}");
+    let mut x = state.x;
+    steps(&mut writer, 6, 8, &mut x, true);
+    writer.finish(None).unwrap();
+    assert_eq!(contents(&dir), contents(&whole));
 }
 
 #[test]

@@ -3,12 +3,15 @@
 mod changes;
 mod interrupt;
 mod observe;
+mod phases;
 mod progress;
 mod recorder;
 mod resume;
 mod summary;
+mod targets;
 
 pub(crate) use summary::stages;
+pub(crate) use targets::short;
 
 use crate::arguments::RunArguments;
 use crate::backend;
@@ -115,7 +118,7 @@ fn drive(
     } = scene;
     let dt = settings.dt;
     let mut solver = Solver::new(model, settings)?;
-    let mut totals = Totals::default();
+    let mut totals = Totals::new(&phases);
     let plan = recorder::Plan {
         title: &title,
         dt,
@@ -152,10 +155,11 @@ fn drive(
 
     let ended =
         steps(&mut solver, &mut state, &mut recorder, &mut totals, &requirements, last, console);
-    let frames = recorder.frames();
+    let (frames, limits) = (recorder.frames(), recorder.limits());
     // A run that ends badly before its first step leaves nothing.
     let nothing = state.step == 0 && !arguments.continues() && !matches!(ended, Ok(End::Done));
-    let kept = if nothing { Ok(()) } else { recorder.finish(&state) };
+    let verdicts = if nothing { Vec::new() } else { recorder.judge() };
+    let kept = if nothing { Ok(()) } else { recorder.finish(&state, totals.record(&verdicts)) };
     let with_place = |failure: Failure| {
         let out = if nothing { None } else { Some(out.display().to_string()) };
         failure.with("steps", state.step).with("out", out)
@@ -178,9 +182,12 @@ fn drive(
             let note = match (nothing, kept) {
                 (true, _) => "nothing was written".to_owned(),
                 (false, Ok(())) => format!(
-                    "the run up to step {} is kept; look at it with: gusset view {}",
+                    "the run up to step {} (t = {:.6} s) is kept; look at it with: gusset view {out}\n\
+                     go on from an earlier time with a changed scene: gusset run {} --out {out} --from SECONDS",
                     state.step,
-                    out.display()
+                    state.step as f64 * dt,
+                    scene_path.display(),
+                    out = out.display(),
                 ),
                 (false, Err(error)) => format!("and the run folder: {}", error.message),
             };
@@ -197,6 +204,7 @@ fn drive(
             .map_err(|e| console.message(format_args!("warning: no view: {}", e.message)))
             .ok()
     };
+    let plots = recorder::plots(out, &limits, console);
     let (gap, gap_time) = totals.smallest.take().unzip();
     let summary = Summary {
         scene: title,
@@ -216,7 +224,11 @@ fn drive(
         backend: "cpu",
         vertices: solver.model().world.vertex_count(),
         resumed_from,
+        targets_met: (!verdicts.is_empty()).then(|| verdicts.iter().all(|v| v.met == Some(true))),
+        targets: verdicts,
+        phases: totals.phases,
         out: out.to_path_buf(),
+        plots,
         view,
     };
     if console.wants_json() {

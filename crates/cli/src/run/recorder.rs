@@ -3,15 +3,20 @@
 use super::observe::Observer;
 use super::resume::as_many_vertices;
 use super::summary::Totals;
+use super::targets::{Verdict, judge, limits};
 use crate::bodies;
-use crate::failure::Failure;
+use crate::console::Console;
+use crate::failure::{Failure, write_file};
 use glam::DVec3;
 use gusset_energy::StepState;
-use gusset_output::{Checkpoint, RunInfo, RunReader, RunWriter};
+use gusset_output::{
+    Checkpoint, ProbeLimit, ProbeRun, RunInfo, RunReader, RunWriter, Source as _, probe_plots,
+};
 use gusset_scene::{Measured, OutputPlan, Precision, Probes};
 use gusset_solve::{Model, Solver, State, StepRecord};
+use serde_json::Value;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// A checkpoint is written at least this often, however long steps take.
@@ -161,12 +166,27 @@ impl Recorder {
         Ok(())
     }
 
-    /// Leaves a checkpoint of the last state and closes the folder.
-    pub(super) fn finish(mut self, state: &State) -> Result<(), Failure> {
+    /// Leaves a checkpoint of the last state and what the run amounts to, and closes the folder.
+    pub(super) fn finish(mut self, state: &State, summary: Value) -> Result<(), Failure> {
         if self.saved.0 != Some(state.step) {
             self.checkpoint(state)?;
         }
-        Ok(self.writer.finish()?)
+        Ok(self.writer.finish(Some(summary))?)
+    }
+
+    /// What the probes were to reach, judged by what stands in the folder.
+    pub(super) fn judge(&self) -> Vec<Verdict> {
+        if self.probes.list.iter().all(|probe| probe.targets.is_empty()) {
+            return Vec::new();
+        }
+        // A run of no steps has written nothing yet.
+        let table = RunReader::open(self.writer.dir()).and_then(|reader| reader.probes());
+        judge(&self.probes, &table.ok().flatten().unwrap_or_default())
+    }
+
+    /// Limits to be drawn with the curves of the probes.
+    pub(super) fn limits(&self) -> Vec<ProbeLimit> {
+        limits(&self.probes)
     }
 
     fn frame(&mut self, state: &State) -> Result<(), Failure> {
@@ -229,6 +249,33 @@ impl Recorder {
         })?;
         self.saved = (Some(state.step), Instant::now());
         Ok(())
+    }
+}
+
+/// Draws the curves of all probes into `probes.svg`, where there are any.
+pub(super) fn plots(
+    out: &Path,
+    limits: &[ProbeLimit],
+    console: &mut Console<'_>,
+) -> Option<PathBuf> {
+    let path = out.join("probes.svg");
+    let draw = || -> Result<bool, Failure> {
+        let reader = RunReader::open(out)?;
+        let Some(table) = reader.probes()?.filter(|table| table.columns.len() > 1) else {
+            return Ok(false);
+        };
+        let run = ProbeRun { name: "", table: &table };
+        let svg = probe_plots(reader.title(), &[run], reader.phases(), limits)?;
+        write_file(&path, svg.as_bytes())?;
+        Ok(true)
+    };
+    match draw() {
+        Ok(drawn) => drawn.then_some(path),
+        // The run is what counts.
+        Err(error) => {
+            console.message(format_args!("warning: no plots: {}", error.message));
+            None
+        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! What a run amounts to.
 
+use super::phases::{self, PhaseTotals, StepCost};
+use super::targets::{self, Verdict};
 use crate::console::{bytes, count, duration, metres};
+use gusset_scene::Phase;
 use gusset_solve::{PairReport, StepRecord, Times};
 use serde::Serialize;
 use serde_json::Value;
@@ -16,9 +19,34 @@ pub(super) struct Totals {
     pub(super) retries: u64,
     pub(super) seconds: Times,
     pub(super) smallest: Option<(PairReport, f64)>,
+    /// The same by phase.
+    pub(super) phases: Vec<PhaseTotals>,
 }
 
 impl Totals {
+    /// Nothing yet, for a scene with these phases.
+    pub(super) fn new(phases: &[Phase]) -> Self {
+        Self { phases: phases::by_phase(phases), ..Self::default() }
+    }
+
+    /// What `run.json` is told at the end.
+    pub(super) fn record(&self, targets: &[Verdict]) -> Value {
+        let (gap, time) = self.smallest.as_ref().map(|(gap, time)| (gap, *time)).unzip();
+        serde_json::json!({
+            "steps": self.steps,
+            "iterations": self.iterations,
+            "wasted_iterations": self.wasted_iterations,
+            "most_iterations": self.most_iterations,
+            "retries": self.retries,
+            "seconds": self.seconds,
+            "smallest_gap": gap.map(|g| g.gap),
+            "smallest_gap_pair": gap.map(|g| &g.pair),
+            "smallest_gap_time": time,
+            "phases": self.phases,
+            "targets": targets,
+        })
+    }
+
     /// Adds a step.
     pub(super) fn add(&mut self, record: &StepRecord) {
         self.steps += 1;
@@ -27,6 +55,14 @@ impl Totals {
         self.most_iterations = self.most_iterations.max(record.iterations);
         self.retries += u64::from(record.retries);
         self.seconds.add(&record.seconds);
+        let cost = StepCost {
+            time: record.time,
+            iterations: record.iterations,
+            wasted_iterations: record.wasted_iterations,
+            retries: record.retries,
+            seconds: record.seconds.total,
+        };
+        phases::add(&mut self.phases, cost);
         if let Some(gap) = &record.smallest_gap {
             self.gap(gap.clone(), record.time);
         }
@@ -52,6 +88,14 @@ impl Totals {
             line_search: number(seconds, "line_search"),
             total: number(seconds, "total"),
         });
+        let cost = StepCost {
+            time: number(record, "time"),
+            iterations: whole("iterations") as u32,
+            wasted_iterations: whole("wasted_iterations") as u32,
+            retries: whole("retries") as u32,
+            seconds: number(seconds, "total"),
+        };
+        phases::add(&mut self.phases, cost);
         let smallest = &record["smallest_gap"];
         if let (Some(pair), Some(gap)) = (smallest["pair"].as_str(), smallest["gap"].as_f64()) {
             self.gap(PairReport { pair: pair.to_owned(), gap }, number(record, "time"));
@@ -96,7 +140,13 @@ pub(super) struct Summary {
     pub(super) vertices: usize,
     /// Step that the run was continued from.
     pub(super) resumed_from: Option<u64>,
+    /// By named phase.
+    pub(super) phases: Vec<PhaseTotals>,
+    /// Whether all targets were met; null where the scene states none.
+    pub(super) targets_met: Option<bool>,
+    pub(super) targets: Vec<Verdict>,
     pub(super) out: PathBuf,
+    pub(super) plots: Option<PathBuf>,
     pub(super) view: Option<PathBuf>,
 }
 
@@ -141,7 +191,17 @@ impl Summary {
             format!("time: {}", shares(seconds)),
         ];
         lines.extend(self.peak_memory.map(|peak| format!("peak memory: {}", bytes(peak))));
+        for table in [phases::lines(&self.phases), targets::lines(&self.targets)] {
+            if !table.is_empty() {
+                lines.push(String::new());
+                lines.extend(table);
+            }
+        }
+        if !self.phases.is_empty() || !self.targets.is_empty() {
+            lines.push(String::new());
+        }
         lines.push(format!("run folder: {}", self.out.display()));
+        lines.extend(self.plots.as_ref().map(|plots| format!("plots: {}", plots.display())));
         lines.extend(self.view.as_ref().map(|view| format!("view: {}", view.display())));
         lines.join("\n")
     }
@@ -198,13 +258,15 @@ mod tests {
             seconds: Times { assembly: 0.25, total: 1.0, ..Times::default() },
             ..StepRecord::default()
         };
-        let (mut fresh, mut stored) = (Totals::default(), Totals::default());
+        let phases = [Phase { name: "fall".to_owned(), start: 0.02 }];
+        let (mut fresh, mut stored) = (Totals::new(&phases), Totals::new(&phases));
         for _ in 0..2 {
             fresh.add(&record);
             stored.add_stored(&serde_json::to_value(&record).unwrap());
         }
         assert_eq!(format!("{fresh:?}"), format!("{stored:?}"));
         assert_eq!((fresh.steps, fresh.iterations, fresh.retries), (2, 14, 2));
+        assert_eq!((fresh.phases[1].steps, fresh.phases[1].seconds), (2, 2.0));
     }
 
     #[test]

@@ -32,6 +32,13 @@ export function readRun() {
       (body.scalars ??= {})[field.name] = offset == null ? null : bytes(offset, body.frames * n);
     }
   }
+  const { probes } = run;
+  if (probes) {
+    // Columns one after the other; what is not known is NaN.
+    const columns = Math.max(...probes.plots.flatMap((plot) => plot.columns)) + 1;
+    probes.values = Array.from({ length: columns },
+      (_, c) => new Float32Array(buffer, probes.offset + 4 * c * probes.rows, probes.rows));
+  }
   return run;
 }
 
@@ -54,9 +61,12 @@ export function scalarsAt(body, name, k) {
   return values ? values.subarray(k * body.vertices, (k + 1) * body.vertices) : null;
 }
 
-// Number with about three digits.
-export function format(x) {
+// Number with about three digits; of values that lie within `range` as many as tell them apart.
+export function format(x, range) {
   if (x === 0) return "0";
+  if (range > 0 && Math.abs(x) < 1e4 && range >= 1e-4) {
+    return x.toFixed(Math.max(0, 2 - Math.floor(Math.log10(range))));
+  }
   const size = Math.abs(x);
   if (size >= 0.01 && size < 1e4) {
     return x.toFixed(Math.max(0, 2 - Math.floor(Math.log10(size))));

@@ -17,7 +17,8 @@ function start() {
   const state = { frame: 0, playing: false, rate: 1, clock: 0, field: "", ready: false };
 
   const plots = run.probes
-    ? new Plots(get("plots"), run.probes, [run.times[0], run.times[last]], (t) => seek(t)) : null;
+    ? new Plots(get("plots"), run.probes, run.phases, [run.times[0], run.times[last]], (t) => seek(t))
+    : null;
   get("probes").hidden = !plots;
 
   // Theme: the system's, until the button is pressed.
@@ -26,6 +27,7 @@ function start() {
   const applyTheme = () => {
     document.documentElement.dataset.theme = dark ? "dark" : "light";
     stage.background(getComputedStyle(document.documentElement).getPropertyValue("--stage").trim());
+    plots?.forget();
     plots?.draw(run.times[state.frame]);
   };
   system.addEventListener("change", () => ((dark = system.matches), applyTheme()));
@@ -41,6 +43,10 @@ function start() {
     return low;
   }
 
+  // The state at the moment when a phase begins is what the one before has made.
+  const phaseAt = (time) => run.phases.filter((p) => p.start < time - 1e-9).at(-1)
+    ?? run.phases.find((p) => p.start <= time + 1e-9);
+
   function setFrame(k, keepClock = false) {
     state.frame = Math.min(last, Math.max(0, Math.round(Number(k) || 0)));
     const time = run.times[state.frame];
@@ -50,8 +56,11 @@ function start() {
     get("scrub").value = state.frame;
     get("time").textContent = `${time.toFixed(3)} s`;
     get("frame").textContent = `${state.frame * run.stride} / ${last * run.stride}`;
-    const phase = run.phases.filter((p) => p.start <= time + 1e-9).at(-1);
+    const phase = phaseAt(time);
     get("phase").textContent = phase ? phase.name : "";
+    for (const [k, entry] of [...get("phases").children].entries()) {
+      entry.classList.toggle("now", run.phases[k] === phase);
+    }
     plots?.draw(time);
   }
   const seek = (time) => (pause(), setFrame(frameAt(time)));
@@ -72,11 +81,25 @@ function start() {
   const toggle = () => (state.playing ? pause() : play());
 
   get("scrub").max = last;
+  for (const phase of run.phases) {
+    const entry = create("button", { textContent: phase.name, title: `${format(phase.start)} s` });
+    entry.onclick = () => seek(phase.start);
+    get("phases").append(entry);
+    const share = (phase.start - run.times[0]) / (run.times[last] - run.times[0] || 1);
+    if (share > 0 && share < 1) {
+      const tick = create("span", { title: phase.name });
+      tick.style.left = `${100 * share}%`;
+      get("ticks").append(tick);
+    }
+  }
+  get("phase-list").hidden = run.phases.length === 0;
   get("scrub").oninput = (e) => (pause(), setFrame(e.target.value));
   get("play").onclick = toggle;
   get("rate").onchange = (e) => (state.rate = Number(e.target.value));
   get("home").onclick = () => stage.home();
   get("wires").onchange = (e) => stage.wires(e.target.checked);
+  get("see-through").onchange = (e) => stage.seeThrough(e.target.checked);
+  get("see-through").parentElement.hidden = !run.bodies.some((body) => body.seeThrough);
   get("panel-toggle").onclick = () => {
     document.body.classList.toggle("closed");
     stage.resize();
@@ -104,11 +127,11 @@ function start() {
     const field = run.fields.find((f) => f.name === state.field);
     get("legend").hidden = !field;
     if (!field) return;
-    const stops = run.map.map((c) => `rgb(${c.join(",")})`);
-    if (field.reversed) stops.reverse();
+    const stops = field.bar.map((c) => `rgb(${c.join(",")})`);
     get("bar").style.background = `linear-gradient(to right, ${stops.join(",")})`;
-    get("low").textContent = "0";
-    get("high").textContent = `${field.max > field.top ? "≥ " : ""}${format(field.top)} ${field.unit}`;
+    const [below, above] = field.beyond;
+    get("low").textContent = `${below ? "≤ " : ""}${format(field.low)}`;
+    get("high").textContent = `${above ? "≥ " : ""}${format(field.high)} ${field.unit}`;
     get("legend-name").textContent = field.name;
   };
   const colourBy = (name) => {
@@ -126,6 +149,10 @@ function start() {
       " ": toggle,
       ArrowRight: () => (pause(), setFrame(state.frame + jump)),
       ArrowLeft: () => (pause(), setFrame(state.frame - jump)),
+      PageDown: () => seek(run.phases.find((p) => p.start > run.times[state.frame] + 1e-9)?.start
+        ?? run.times[last]),
+      PageUp: () => seek(run.phases.filter((p) => p.start < run.times[state.frame] - 1e-9).at(-1)?.start
+        ?? run.times[0]),
       Home: () => (pause(), setFrame(0)),
       End: () => (pause(), setFrame(last)),
     };
@@ -135,7 +162,7 @@ function start() {
     e.target.blur?.();
     action();
   });
-  addEventListener("resize", () => (stage.resize(), plots?.draw(run.times[state.frame])));
+  addEventListener("resize", () => (stage.resize(), plots?.forget(), plots?.draw(run.times[state.frame])));
 
   function tick(now) {
     requestAnimationFrame(tick);

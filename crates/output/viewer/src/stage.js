@@ -30,25 +30,13 @@ import { positionsAt, scalarsAt } from "./data.js";
 
 const CREASE = 0.766; // cosine of 40 degrees: sharper edges of still bodies stay sharp
 
-// Colour table of a field: 256 entries of linear RGB. The map's samples come with the page.
-function colourTable(field, map) {
+// Colours of a field's 256 byte values as linear RGB.
+function colourTable({ colours }) {
   const table = new Float32Array(256 * 3);
   const colour = new Color();
-  for (let q = 0; q < 256; q++) {
-    if (field.none && q === 255) {
-      colour.set(0xb9bcc0);
-    } else {
-      // Values were stored by their square root, so that small ones keep their digits.
-      const value = field.max * (q / (field.none ? 254 : 255)) ** 2;
-      let t = Math.min(1, value / field.top);
-      if (field.reversed) t = 1 - t;
-      const x = t * (map.length - 1);
-      const i = Math.min(map.length - 2, Math.floor(x));
-      const c = [0, 1, 2].map((k) => map[i][k] + (map[i + 1][k] - map[i][k]) * (x - i));
-      colour.setRGB(c[0] / 255, c[1] / 255, c[2] / 255, "srgb");
-    }
-    colour.toArray(table, 3 * q);
-  }
+  colours.forEach(([r, g, b], byte) => {
+    colour.setRGB(r / 255, g / 255, b / 255, "srgb").toArray(table, 3 * byte);
+  });
   return table;
 }
 
@@ -143,7 +131,15 @@ class Surface {
       this.object.add(mesh);
       return mesh;
     };
-    if (film) {
+    if (body.seeThrough) {
+      // Two passes, the far walls first.
+      for (const side of [BackSide, FrontSide]) {
+        const mesh = add(side, 1);
+        mesh.renderOrder = side === BackSide ? 1 : 2;
+        this.glass = [...(this.glass ?? []), mesh];
+      }
+      this.seeThrough(true);
+    } else if (film) {
       add(FrontSide, 1).material.shadowSide = DoubleSide;
       add(BackSide, 0.72);
     } else {
@@ -156,6 +152,18 @@ class Surface {
     this.wires.frustumCulled = false;
     this.wires.visible = false;
     this.object.add(this.wires);
+  }
+
+  // A container that one looks into throws no shadow on what is in it.
+  seeThrough(on) {
+    for (const mesh of this.glass ?? []) {
+      const { material } = mesh;
+      material.transparent = on;
+      material.opacity = on ? 0.22 : 1;
+      material.depthWrite = !on;
+      material.needsUpdate = true;
+      mesh.castShadow = !on;
+    }
   }
 
   update(k, field, table) {
@@ -228,7 +236,7 @@ export class Stage {
     this.controls.dampingFactor = 0.12;
     this.dirty = true;
     this.controls.addEventListener("change", () => (this.dirty = true));
-    this.tables = Object.fromEntries(run.fields.map((f) => [f.name, colourTable(f, run.map)]));
+    this.tables = Object.fromEntries(run.fields.map((f) => [f.name, colourTable(f)]));
 
     // Seen and lit: the box of what moves, over all frames.
     this.centre = new Vector3().fromArray(run.box.low)
@@ -340,6 +348,11 @@ export class Stage {
 
   show(k, field) {
     for (const part of this.parts) part.update(k, field, this.tables[field]);
+    this.dirty = true;
+  }
+
+  seeThrough(on) {
+    for (const part of this.parts) part.seeThrough?.(on);
     this.dirty = true;
   }
 
