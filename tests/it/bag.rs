@@ -65,7 +65,7 @@ fn a_condition_stops_the_run_and_names_the_columns() {
         "`unfolded` does not hold at t = 0.0042 s: 32 of 32 columns do not rise along z: column 0 (`film` vertex 385 \
          is -15.000 mm above `film` vertex 321)",
         "columns 8, 9, 10",
-        "the run up to step 1 is kept",
+        "the run up to step 1 (t = 0.004167 s) is kept",
     ] {
         assert!(said.messages.contains(part), "{}", said.messages);
     }

@@ -17,6 +17,8 @@ pub(crate) fn fast_motion(
         let others = built.iter().filter(|other| other.body.name != b.body.name);
         let thinnest = others.filter_map(|b| thickness(&b.body)).min_by(|a, b| a.1.total_cmp(&b.1));
         let Some((thin, thickness)) = thinnest else { continue };
+        // What falls later only has no weight in its first step.
+        let gravity = if b.section.has("gravity_from") { DVec3::ZERO } else { gravity };
         let free = b.body.velocity.iter().zip(&b.body.mobility);
         let fastest = free
             .filter(|(_, m)| **m == Mobility::Free)
