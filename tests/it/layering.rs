@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Which crates of `crates/` each of them may use, without the prefix `gusset-`.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("scalar", &[]),
     ("trace", &["scalar"]),
     ("units", &[]),
@@ -15,14 +15,15 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("contact", &["energy", "mesh"]),
     ("system", &["energy", "mesh"]),
     ("solve", &["energy", "mesh", "contact", "system"]),
+    ("vbd", &["energy", "mesh", "contact", "solve"]),
     ("output", &[]),
-    ("scene", &["units", "mesh", "energy", "contact", "system", "solve"]),
-    ("cli", &["units", "mesh", "energy", "contact", "system", "solve", "output", "scene"]),
+    ("scene", &["units", "mesh", "energy", "contact", "system", "solve", "vbd"]),
+    ("cli", &["units", "mesh", "energy", "contact", "system", "solve", "vbd", "output", "scene"]),
     (
         "gusset",
         &[
-            "scalar", "trace", "units", "mesh", "energy", "contact", "system", "solve", "output",
-            "scene", "cli",
+            "scalar", "trace", "units", "mesh", "energy", "contact", "system", "solve", "vbd",
+            "output", "scene", "cli",
         ],
     ),
 ];

@@ -6,7 +6,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::run::stages;
 use crate::{backend, load, memory};
 use gusset_mesh::Mobility;
-use gusset_solve::{Solver, State, StepRecord, Times};
+use gusset_solve::{State, StepRecord, Times};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -115,7 +115,7 @@ fn measure(
     let steps = arguments.steps.unwrap_or(scene.steps);
     let bodies = scene.model.world.bodies.iter();
     let free = bodies.flat_map(|b| &b.mobility).filter(|m| **m == Mobility::Free).count();
-    let mut solver = Solver::new(scene.model, scene.settings)?;
+    let mut solver = gusset_scene::stepper(scene.model, scene.settings, scene.descent)?;
     solver.check_start(&state)?;
     let setup_seconds = begin.elapsed().as_secs_f64();
 

@@ -10,7 +10,7 @@ use gusset_contact::{
     CollisionMesh, IntersectionCheck, IntersectionReport, intersections, smallest_gap,
 };
 use gusset_output::{RunReader, Source as _};
-use gusset_solve::{Solver, State};
+use gusset_solve::State;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -153,7 +153,7 @@ fn scene(arguments: &CheckArguments, console: &mut Console<'_>) -> Result<Report
     let mut report = Report::new(&arguments.path, x.len());
     report.add(Look::at(&CollisionMesh::from_world(&scene.model.world, 0.0), x), 0, 0.0);
     let state = scene.state;
-    let mut solver = Solver::new(scene.model, scene.settings)?;
+    let mut solver = gusset_scene::stepper(scene.model, scene.settings, scene.descent)?;
     // Intersections are in the report already, unless the scene has no contact; then they are no reason to refuse it.
     if let Err(error) = solver.check_start(&state)
         && report.intersecting_frames == 0

@@ -62,6 +62,7 @@ mod shader;
 mod site;
 mod term;
 mod vertex;
+pub mod viscosity;
 
 pub use batch::{Batch, Stencils};
 pub use contacts::{Contacts, Row, RowKind, SlabRow, separation};

@@ -126,6 +126,8 @@ pub use gusset_system as system;
 pub use gusset_trace as trace;
 /// Units and quantities.
 pub use gusset_units as units;
+/// Vertex block descent.
+pub use gusset_vbd as vbd;
 
 pub use gusset_scene::Scene;
 pub use gusset_solve::{Model, Settings, Solver, State};

@@ -34,6 +34,9 @@ pub(crate) fn max_iterations() -> u32 {
     150
 }
 
+/// Sweeps of block descent over a step: what its authors use; more leave less force, at a cost in proportion.
+pub(crate) const SWEEPS: u32 = 10;
+
 /// 2^-48 is where the positions of a step no longer differ in double precision.
 pub(crate) fn max_halvings() -> u32 {
     48

@@ -28,6 +28,7 @@ mod scene;
 mod schema;
 mod section;
 mod source;
+mod stepper;
 mod suggest;
 
 pub use config::{Backend, Precision};
@@ -39,3 +40,4 @@ pub use require::Requirement;
 pub use scene::{OutputPlan, Phase, Scene, load, read};
 pub use schema::schema;
 pub use source::Source;
+pub use stepper::stepper;

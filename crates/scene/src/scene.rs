@@ -38,8 +38,10 @@ pub struct Scene {
     pub model: Model,
     /// Positions and velocities at the start.
     pub state: State,
-    /// How each step is solved.
+    /// How each step is solved by Newton's method.
     pub settings: Settings,
+    /// How each step is solved by block descent, where the scene asks for it.
+    pub descent: Option<gusset_vbd::Settings>,
     /// Named stretches of the task, in order.
     pub phases: Vec<Phase>,
     /// Where terms are evaluated.
@@ -189,6 +191,7 @@ fn assemble(
         let help = "add a table: [[body]] with `name` and `shape`".to_owned();
         problems.error_help(&(length..length), "the scene has no body", help);
     }
+    let (solver, by_descent) = build::solver_kind(solver, problems);
     let built = build::bodies(bodies, &materials, &units, folder, problems);
     let world = world(&built, problems);
     let nothing = World::default();
@@ -217,7 +220,8 @@ fn assemble(
         units: &units,
         gravity,
         contact: contact_settings.map(|c| c.parameters),
-        law: contact.as_ref().map(|c| c.0.law.as_str()),
+        // Block descent has laws of its own.
+        law: contact.as_ref().filter(|_| !by_descent).map(|c| c.0.law.as_str()),
     };
     let contact_span = contact.as_ref().map_or(0..0, |c| c.1.span_of("law"));
     let terms = build::energies(energies, &built, &contact_span, &yard, problems);
@@ -231,6 +235,18 @@ fn assemble(
     };
     let requirements = require::requirements(requirements, &ground, problems);
     let free = world.as_ref().map_or(0, free_vertices);
+    let (descent, solver) = match solver {
+        Some(section) if by_descent => {
+            build::no_contact_terms(&terms, &section, problems);
+            let margin = contact_settings.map(|c| c.parameters.dhat);
+            let found = build::descent(&section, &units, dt.unwrap_or(1.0), margin, problems);
+            (found, None)
+        }
+        other => (None, other),
+    };
+    let (descent, stretches) = descent.unzip();
+    let descent = descent
+        .map(|descent| gusset_vbd::Settings { record_energies: probes.want_energies(), ..descent });
     let solver = build::solver(solver, &units, dt.unwrap_or(1.0), free, problems);
     let output = output_plan(output, &units, dt, problems);
     let duration = config.as_ref().map_or(0.0, |c| c.duration.si(&units));
@@ -241,6 +257,7 @@ fn assemble(
     }
     let (config, world, solver, output) = (config?, world?, solver?, output?);
     let Solver { settings, backend, phases } = solver;
+    let phases = stretches.unwrap_or(phases);
     let built: Vec<Built<'_>> = built.into_iter().flatten().collect();
     build::fast_motion(&built, gravity, settings.dt, problems);
     let prescribed = prescribed(&built, &world);
@@ -256,6 +273,7 @@ fn assemble(
         model,
         state,
         settings,
+        descent,
         phases,
         backend,
         output,

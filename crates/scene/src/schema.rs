@@ -2,8 +2,8 @@
 
 use crate::build::COMMON;
 use crate::config::{
-    BodyConfig, ContactConfig, NamedMaterial, OutputConfig, ProbeConfig, RequireConfig,
-    SolverConfig, TargetConfig, Top, with_kind,
+    BodyConfig, ContactConfig, DescentConfig, NamedMaterial, OutputConfig, ProbeConfig,
+    RequireConfig, SolverConfig, TargetConfig, Top, with_kind,
 };
 use gusset_energy::Registry;
 use schemars::generate::SchemaSettings;
@@ -18,7 +18,7 @@ pub fn schema(registry: &Registry) -> Value {
         ("body", list::<BodyConfig>(&mut generator, "The bodies, each with a [[body]] header.")),
         ("material", list::<NamedMaterial>(&mut generator, "Materials that bodies name.")),
         ("contact", one::<ContactConfig>(&mut generator)),
-        ("solver", one::<SolverConfig>(&mut generator)),
+        ("solver", solvers(&mut generator)),
         ("output", one::<OutputConfig>(&mut generator)),
         ("probe", list::<ProbeConfig>(&mut generator, "What is measured after every step.")),
         ("require", list::<RequireConfig>(&mut generator, "Conditions without which a run stops.")),
@@ -51,6 +51,22 @@ pub fn schema(registry: &Registry) -> Value {
     object.insert("description".to_owned(), json!("A scene file of Gusset, in TOML."));
     object.insert("$defs".to_owned(), Value::Object(definitions));
     root.into()
+}
+
+/// Newton's keys, whose `kind` may be absent, or those of block descent.
+fn solvers(generator: &mut SchemaGenerator) -> Value {
+    let mut newton = with_kind(
+        SolverConfig::json_schema(generator),
+        "newton",
+        "The global Newton solver; the default.",
+    );
+    if let Some(required) = newton.ensure_object().get_mut("required").and_then(Value::as_array_mut)
+    {
+        required.retain(|key| key != "kind");
+    }
+    let descent = DescentConfig::json_schema(generator);
+    let vbd = with_kind(descent, "vbd", "Vertex block descent.");
+    json!({ "oneOf": [newton, vbd] })
 }
 
 fn one<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {

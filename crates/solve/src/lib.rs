@@ -16,10 +16,12 @@ mod record;
 mod settings;
 mod solver;
 mod start;
+mod stepper;
 
 pub use collision::{ContactSettings, StepBoundMethod};
 pub use model::{Model, Prescribed, State};
-pub use record::{Failure, PairReport, StepError, StepRecord, Times};
+pub use record::{DescentRecord, Failure, PairReport, StepError, StepRecord, Times};
 pub use settings::{Curvature, LineSearch, Settings, Storage};
 pub use solver::{Solver, SolverError};
 pub use start::StartError;
+pub use stepper::Stepper;

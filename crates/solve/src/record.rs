@@ -99,8 +99,36 @@ pub struct StepRecord {
     pub blocked_motion_iterations: u32,
     /// Why attempts failed, in order.
     pub failures: Vec<String>,
+    /// What block descent adds; absent for Newton's method.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub descent: Option<Box<DescentRecord>>,
     /// Time spent.
     pub seconds: Times,
+}
+
+/// What a step of block descent did, beside what every step does.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct DescentRecord {
+    /// Largest force on a vertex when its turn came, each iteration (N).
+    pub residuals: Vec<f64>,
+    /// Vertices whose motion the budget of a detection cut short.
+    pub clipped: usize,
+    /// Vertices whose motion a separating plane cut short.
+    pub truncated: usize,
+    /// Pairs that the last detection found within reach.
+    pub rows: usize,
+    /// Those of them that exert forces.
+    pub acting: usize,
+    /// Pairs that no plane separated at a detection; nothing holds these apart. 0 means full coverage.
+    pub unseparated: usize,
+    /// How far a vertex could go from a detection (m).
+    pub budget: f64,
+    /// Detections made.
+    pub detections: u32,
+    /// Rounds in which a trial position was committed as far as the planes allow.
+    pub rounds: u32,
+    /// Largest part of the trial motion that was not committed (m).
+    pub uncommitted: f64,
 }
 
 /// Why one attempt at a step failed.

@@ -21,7 +21,8 @@ mod system;
 
 pub use parse::UnitError;
 pub use quantity::{
-    Acceleration, Area, AreaDensity, Bending, Damping, Density, Energy, Force, Length, Mass,
-    Number, Pressure, Quantity, Rate, SpringConstant, Stiffness, Time, Velocity, Volume,
+    Acceleration, Area, AreaDensity, Bending, BendingDamping, Damping, Density, Energy, Force,
+    Length, Mass, Number, Pressure, Quantity, Rate, SpringConstant, Stiffness, Time, Velocity,
+    Viscosity, Volume,
 };
 pub use system::Units;

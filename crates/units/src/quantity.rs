@@ -56,8 +56,12 @@ pub type Density = Quantity<1, -3, 0>;
 pub type AreaDensity = Quantity<1, -2, 0>;
 /// One per second.
 pub type Rate = Quantity<0, 0, -1>;
-/// Newton second per metre.
+/// Newton second per metre: of a contact, of the stretching of a film.
 pub type Damping = Quantity<1, 0, -1>;
+/// Newton second: damping of bending, per length of an edge.
+pub type BendingDamping = Quantity<1, 1, -1>;
+/// Pascal second.
+pub type Viscosity = Quantity<1, -1, -1>;
 
 impl<const M: i8, const L: i8, const T: i8> Default for Quantity<M, L, T> {
     fn default() -> Self {

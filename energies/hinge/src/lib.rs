@@ -19,14 +19,17 @@
 //! ```
 //!
 //! (Tamstorf and Grinspun, "Discrete bending forces and their Jacobians", 2013.) The assembled Hessian is
-//! Gauss-Newton's, `k g g^T`.
+//! Gauss-Newton's, `k g g^T`. Damping is that of the angle's rate ([`HingeDamping`]).
 
+mod damping;
 mod stiffness;
 
+pub use damping::{DampedEdge, HingeDamping};
 use gusset_energy::{
-    At, Blocks, BuildError, Element, Energy, Scalar, Site, Terms, Vec3, fields, register, vec3,
+    At, Blocks, BuildError, Element, Energy, Scalar, Site, Terms, Vec3, fields, non_negative,
+    register, vec3,
 };
-use gusset_units::{Bending, Force};
+use gusset_units::{Bending, BendingDamping, Force};
 pub use stiffness::Law;
 
 /// Bending of a film at its interior edges.
@@ -48,6 +51,9 @@ pub struct Hinge {
     /// Angle that a hinge has at rest.
     #[serde(default)]
     rest: Rest,
+    /// Damping of a hinge per length of its edge: moment per rate of the angle; none where absent.
+    #[serde(default)]
+    damping: BendingDamping,
 }
 
 /// Rest angles of hinges.
@@ -98,22 +104,28 @@ impl Element<4> for Hinge {
     #[inline(always)]
     fn closed_form<S: Scalar>(at: &At<S, 4>, p: &Edge<S>, out: &mut Blocks<4, S>) {
         let [a, b, c, d] = at.x;
-        let e = d - c;
         let (n1, n2) = ((c - a).cross(d - a), (d - b).cross(c - b));
-        let bend = bend(angle(e, n1, n2), p);
+        assemble(&at.x, p.stiffness, bend(angle(d - c, n1, n2), p), out);
+    }
+}
 
-        let squared = e.norm_squared();
-        let length = squared.sqrt();
-        let (s, t) = ((a - c).dot(e) / squared, (b - c).dot(e) / squared);
-        let ga = n1 * (-length / n1.norm_squared());
-        let gb = n2 * (-length / n2.norm_squared());
-        let g = [ga, gb, ga * (s - 1.0) + gb * (t - 1.0), -(ga * s + gb * t)];
-        for i in 0..4 {
-            let stiff = g[i] * p.stiffness;
-            out.gradient[i] = stiff * bend;
-            for j in i..4 {
-                out.hessian[i][j] = stiff.outer(g[j]);
-            }
+/// Gradient of `1/2 k bend^2` and the Gauss-Newton Hessian, from the gradient of the angle.
+#[inline(always)]
+fn assemble([a, b, c, d]: &[Vec3<f64>; 4], stiffness: f64, bend: f64, out: &mut Blocks<4>) {
+    let (a, b, c, d) = (*a, *b, *c, *d);
+    let e = d - c;
+    let (n1, n2) = ((c - a).cross(d - a), (d - b).cross(c - b));
+    let squared = e.norm_squared();
+    let length = squared.sqrt();
+    let (s, t) = ((a - c).dot(e) / squared, (b - c).dot(e) / squared);
+    let ga = n1 * (-length / n1.norm_squared());
+    let gb = n2 * (-length / n2.norm_squared());
+    let g = [ga, gb, ga * (s - 1.0) + gb * (t - 1.0), -(ga * s + gb * t)];
+    for i in 0..4 {
+        let stiff = g[i] * stiffness;
+        out.gradient[i] = stiff * bend;
+        for j in i..4 {
+            out.hessian[i][j] = stiff.outer(g[j]);
         }
     }
 }
@@ -140,6 +152,16 @@ impl Energy for Hinge {
             let edge = Edge { stiffness: stiffness.of(body, hinge), rest_cos, rest_sin };
             (hinge.vertices(), edge)
         }))?);
+        let damping = non_negative(self.damping.si(site.units), "damping", "N s")?;
+        if damping > 0.0 {
+            let rest_length = |hinge: &gusset_mesh::Hinge| {
+                let [c, d] = hinge.edge.map(|v| body.rest[v as usize]);
+                c.distance(d)
+            };
+            out.push(site.batch::<HingeDamping, 4>(body.topology.hinges.iter().map(|hinge| {
+                (hinge.vertices(), DampedEdge { damping: damping * rest_length(hinge) })
+            }))?);
+        }
         Ok(())
     }
 }

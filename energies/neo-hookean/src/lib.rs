@@ -11,12 +11,19 @@
 //! The assembled Hessian has two parts, both positive semi-definite. With `m = mu - lambda log J` and
 //! `a = C^-1/2 deps C^-1/2`, the material part is the form `(lambda + m) (tr a)^2 + 2 m |dev a|^2`, whose two
 //! coefficients are clamped at 0; the geometric part keeps the positive eigenvalues of `S` only.
+//!
+//! `law = "stable"` is another one, finite where the film has no area ([`Stable`]).
+
+mod stable;
 
 use gusset_energy::membrane::{self, Film};
+use gusset_energy::viscosity::{DampedFilm, FilmDamping};
 use gusset_energy::{
-    At, Blocks, BuildError, Element, Energy, Scalar, Site, Terms, Vec3, fields, register,
+    At, Blocks, BuildError, Element, Energy, Scalar, Site, Terms, Vec3, fields, non_negative,
+    register,
 };
-use gusset_units::Stiffness;
+use gusset_units::{Damping, Stiffness};
+pub use stable::Stable;
 
 /// Neo-Hookean stretching of a film.
 #[derive(Debug, Default, serde::Deserialize, schemars::JsonSchema)]
@@ -28,6 +35,23 @@ pub struct NeoHookean {
     /// Second Lamé constant under plane stress, times thickness; given together with `mu`.
     #[serde(default)]
     lambda: Option<Stiffness>,
+    /// What happens where the film loses its area.
+    #[serde(default)]
+    law: Law,
+    /// Damping of stretching: stress times thickness per rate of `F^T F`; none where absent.
+    #[serde(default)]
+    damping: Damping,
+}
+
+/// Neo-Hookean laws of a film.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Law {
+    /// Infinite at zero area, which no step passes.
+    #[default]
+    Log,
+    /// Finite at zero area.
+    Stable,
 }
 
 fields! {
@@ -99,8 +123,16 @@ impl Energy for NeoHookean {
 
     fn build(self, site: &Site<'_>, out: &mut Terms) -> Result<(), BuildError> {
         let (mu, lambda) = membrane::lame(self.mu, self.lambda, site)?;
+        let damping = non_negative(self.damping.si(site.units), "damping", "N s/m")?;
         let triangles = membrane::films(site)?.map(|(t, rest)| (t, Triangle { rest, mu, lambda }));
-        out.push(site.batch::<Self, 3>(triangles)?);
+        match self.law {
+            Law::Log => out.push(site.batch::<Self, 3>(triangles)?),
+            Law::Stable => out.push(site.batch::<Stable, 3>(triangles)?),
+        }
+        if damping > 0.0 {
+            let films = membrane::films(site)?.map(|(t, rest)| (t, DampedFilm { rest, damping }));
+            out.push(site.batch::<FilmDamping, 3>(films)?);
+        }
         Ok(())
     }
 }

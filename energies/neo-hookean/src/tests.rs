@@ -163,3 +163,77 @@ fn constants_come_together_or_from_the_material() {
             .contains("stable where mu and mu + lambda are above 0")
     );
 }
+
+#[test]
+fn the_stable_law_for_small_and_large_strains() {
+    for size in [2e-4, 2e-3, 6e-3] {
+        let still = REST.map(vec3);
+        Check::<Stable, 3>::new(move |random| (near_rest(random, size), triangle()))
+            .internal()
+            .rest(At { x: still, x_start: still, v_start: [Vec3::zero(); 3], dt: 0.01 }, triangle())
+            .vertex_formula(|at, p, corner| {
+                let [f1, f2] = p.rest.deformation(&at.x).columns;
+                let [c1, c2] = p.rest.row(corner);
+                let (bulk, normal) = (p.lambda + p.mu, f1.cross(f2));
+                let j = normal.norm();
+                let unit = normal * (1.0 / j);
+                let (q, w) = (f2.cross(unit) * c1 + unit.cross(f1) * c2, f2 * c1 - f1 * c2);
+                let r = (bulk * (j - 1.0 - p.mu / bulk)).max(0.0) / j;
+                let round = p.mu * (c1 * c1 + c2 * c2) + r * w.norm_squared();
+                let block = Mat3::identity() * round + q.outer(q) * (bulk - r) - w.outer(w) * r;
+                block * p.rest.area
+            })
+            .run();
+    }
+}
+
+#[test]
+fn the_stable_law_is_exact_where_the_film_is_stretched() {
+    // Where J > alpha the block of a vertex is the exact one.
+    Check::<Stable, 3>::new(|random| {
+        let mut at = near_rest(random, 2e-3);
+        at.x = at.x.map(|x| x * 1.6);
+        (at, triangle())
+    })
+    .run();
+}
+
+#[test]
+fn the_stable_law_is_finite_without_area() {
+    let line = [Vec3::new(0.0, 0.0, 0.0), Vec3::new(0.01, 0.0, 0.0), Vec3::new(0.02, 0.0, 0.0)];
+    for x in [line, [Vec3::zero(); 3]] {
+        let at = At { x, x_start: x, v_start: [Vec3::zero(); 3], dt: 0.01 };
+        Check::<Stable, 3>::new(|random| (near_rest(random, 2e-3), triangle()))
+            .vertex_formula(|at, p, corner| Stable::vertex_block(at, p, corner).1)
+            .degenerate(at, triangle())
+            .run();
+    }
+}
+
+/// All laws have the same plane stress modulus: the energy of a small uniaxial stretch.
+#[test]
+fn laws_agree_for_small_strains() {
+    let stretched = |by: f64| {
+        let turn = |p: DVec3| Vec3::new(p.x * (1.0 + by), p.y, p.z);
+        let x = REST.map(turn);
+        At { x, x_start: x, v_start: [Vec3::zero(); 3], dt: 0.01 }
+    };
+    for by in [1e-5, -1e-5] {
+        let at = stretched(by);
+        let (log, stable) =
+            (NeoHookean::energy(&at, &triangle()), Stable::energy(&at, &triangle()));
+        assert!((log / stable - 1.0).abs() < 20.0 * by.abs(), "{log} {stable}");
+    }
+}
+
+#[test]
+fn keys_of_the_stable_law() {
+    let mut body = fixture::body("film", Role::Film, &REST, &[[0, 1, 2]]);
+    body.material = Material::default();
+    let world = World::new(vec![body]);
+    let build = |keys: &str| fixture::build::<NeoHookean>(keys, &fixture::site(&world));
+    let keys = "mu = 1\nlambda = 2\nlaw = 'stable'\ndamping = 0.1";
+    assert_eq!(build(keys).unwrap().len(), 2);
+    assert!(build("mu = 1\nlambda = 2\ndamping = -0.1").is_err());
+    assert!(build("mu = 1\nlambda = 2\nlaw = 'linear'").is_err());
+}

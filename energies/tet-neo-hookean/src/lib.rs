@@ -24,15 +24,17 @@
 //! The assembled Hessian is the exact one with its negative eigenvalues at 0, from the analytic eigen-system of isotropic
 //! energies ([`isotropic`]).
 
+mod damping;
 mod eigen;
 mod elements;
 pub mod isotropic;
 mod path;
 
+pub use damping::{DampedTetrahedron, TetDamping};
 pub use elements::{Log, Stable, Tetrahedron};
 use glam::DMat3;
-use gusset_energy::{BuildError, Energy, Site, Terms, register, vec3};
-use gusset_units::Pressure;
+use gusset_energy::{BuildError, Energy, Site, Terms, non_negative, register, vec3};
+use gusset_units::{Pressure, Viscosity};
 
 /// Neo-Hookean tetrahedra.
 #[derive(Debug, Default, serde::Deserialize, schemars::JsonSchema)]
@@ -47,6 +49,9 @@ pub struct TetNeoHookean {
     /// What happens at zero volume.
     #[serde(default)]
     law: Law,
+    /// Damping: stress per rate of `F^T F`; none where absent.
+    #[serde(default)]
+    damping: Viscosity,
 }
 
 /// Neo-Hookean laws.
@@ -69,6 +74,14 @@ impl Energy for TetNeoHookean {
         match self.law {
             Law::Stable => out.push(site.batch::<Stable, 4>(tets)?),
             Law::Log => out.push(site.batch::<Log, 4>(tets)?),
+        }
+        let damping = non_negative(self.damping.si(site.units), "damping", "Pa s")?;
+        if damping > 0.0 {
+            let damped = |(vertices, tet): Stencil| {
+                (vertices, DampedTetrahedron { inverse: tet.inverse, volume: tet.volume, damping })
+            };
+            let tets = tetrahedra(site, self.lame(site)?)?;
+            out.push(site.batch::<TetDamping, 4>(tets.into_iter().map(damped))?);
         }
         Ok(())
     }

@@ -229,3 +229,67 @@ fn mistakes_are_named() {
     assert!(error("mu = 1\nlambda = -1", &[[0, 1, 2, 3]]).contains("stable where"));
     assert!(error("", &[[0, 1, 2, 3]]).contains("no `young`"));
 }
+
+#[test]
+fn damping_resists_changes_of_shape_and_no_rigid_motion() {
+    let corners = [[0.0, 0.0, 0.0], [1.0, 0.1, 0.0], [0.0, 0.9, 0.2], [0.1, 0.0, 1.1]];
+    let points = corners.map(|[x, y, z]| DVec3::new(x, y, z));
+    let edges =
+        DMat3::from_cols(points[1] - points[0], points[2] - points[0], points[3] - points[0]);
+    let inverse = edges.inverse();
+    let tet = DampedTetrahedron {
+        inverse: [inverse.x_axis, inverse.y_axis, inverse.z_axis].map(vec3),
+        volume: edges.determinant() / 6.0,
+        damping: 0.4,
+    };
+    Check::<TetDamping, 4>::new(move |random| {
+        let mut at = random.near(corners, 0.2);
+        at.x_start = random.near(corners, 0.2).x;
+        (at, tet)
+    })
+    .internal()
+    .formula(move |at, p| {
+        // Differences of C along every coordinate: C is quadratic, so that they are exact.
+        let c = |x: &[Vec3<f64>; 4]| {
+            let f = Mat3::from_columns(x[1] - x[0], x[2] - x[0], x[3] - x[0])
+                * Mat3 { columns: p.inverse };
+            let c = f.transpose() * f;
+            [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|k| c.entry(k / 3, k % 3))
+        };
+        let slopes: Vec<[f64; 9]> = (0..12)
+            .map(|k| {
+                let moved = |h: f64| {
+                    let mut x = at.x;
+                    let by = [0, 1, 2].map(|c| if c == k % 3 { h } else { 0.0 });
+                    x[k / 3] += Vec3::from(by);
+                    c(&x)
+                };
+                let (low, high) = (moved(-0.5), moved(0.5));
+                std::array::from_fn(|i| high[i] - low[i])
+            })
+            .collect();
+        let mut out = Blocks::zero();
+        for i in 0..4 {
+            for j in 0..4 {
+                let entry = |r: usize, s: usize| {
+                    let (a, b) = (&slopes[3 * i + r], &slopes[3 * j + s]);
+                    a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() * p.volume * p.damping / at.dt
+                };
+                let column = |s: usize| Vec3::new(entry(0, s), entry(1, s), entry(2, s));
+                out.hessian[i][j] = Mat3::from_columns(column(0), column(1), column(2));
+            }
+        }
+        out
+    })
+    .run();
+    let turn = glam::DQuat::from_scaled_axis(DVec3::new(0.3, -1.0, 2.0));
+    let at = At {
+        x: points.map(|p| vec3(turn * p + DVec3::ONE)),
+        x_start: points.map(vec3),
+        v_start: [Vec3::zero(); 4],
+        dt: 0.01,
+    };
+    let mut out = Blocks::zero();
+    TetDamping::closed_form(&at, &tet, &mut out);
+    assert!(out.gradient.iter().all(|g| g.norm() < 1e-12), "{:?}", out.gradient);
+}

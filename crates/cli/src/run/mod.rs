@@ -20,7 +20,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::{load, memory, view};
 use gusset_mesh::World;
 use gusset_scene::{Requirement, Scene};
-use gusset_solve::{Solver, State, StepError};
+use gusset_solve::{State, StepError, Stepper};
 use progress::Progress;
 use recorder::Recorder;
 use std::path::{Path, PathBuf};
@@ -108,6 +108,7 @@ fn drive(
         model,
         state: start,
         settings,
+        descent,
         phases,
         output,
         probes,
@@ -117,7 +118,8 @@ fn drive(
         ..
     } = scene;
     let dt = settings.dt;
-    let mut solver = Solver::new(model, settings)?;
+    let mut solver = gusset_scene::stepper(model, settings, descent)?;
+    let solver = &mut *solver;
     let mut totals = Totals::new(&phases);
     let plan = recorder::Plan {
         title: &title,
@@ -130,11 +132,11 @@ fn drive(
     let (mut recorder, mut state) = if arguments.continues() {
         match from {
             Some(from) => {
-                console.message(resume::go_back(out, from, &plan, &start, &probes, &solver)?);
+                console.message(resume::go_back(out, from, &plan, &start, &probes, solver)?);
             }
-            None => resume::same_scene(out, &plan, &start, &solver, scene_path)?,
+            None => resume::same_scene(out, &plan, &start, solver, scene_path)?,
         }
-        let (recorder, state) = Recorder::resume(out, &plan, &start, probes, &solver, &mut totals)?;
+        let (recorder, state) = Recorder::resume(out, &plan, &start, probes, solver, &mut totals)?;
         if state.step >= last {
             let done = count(state.step, "step");
             console.message(format_args!(
@@ -148,18 +150,18 @@ fn drive(
         if let Err(error) = solver.check_start(&start) {
             return Err(start_refused(error, scene_path));
         }
-        let recorder = Recorder::create(out, &plan, &start, probes, &solver, arguments.force)?;
+        let recorder = Recorder::create(out, &plan, &start, probes, solver, arguments.force)?;
         (recorder, start)
     };
     let resumed_from = arguments.continues().then_some(state.step);
 
     let ended =
-        steps(&mut solver, &mut state, &mut recorder, &mut totals, &requirements, last, console);
+        steps(solver, &mut state, &mut recorder, &mut totals, &requirements, last, console);
     let (frames, limits) = (recorder.frames(), recorder.limits());
     // A run that ends badly before its first step leaves nothing.
     let nothing = state.step == 0 && !arguments.continues() && !matches!(ended, Ok(End::Done));
     let verdicts = if nothing { Vec::new() } else { recorder.judge() };
-    let kept = if nothing { Ok(()) } else { recorder.finish(&state, totals.record(&verdicts)) };
+    let kept = if nothing { Ok(()) } else { recorder.finish(&state, solver, totals.record(&verdicts)) };
     let with_place = |failure: Failure| {
         let out = if nothing { None } else { Some(out.display().to_string()) };
         failure.with("steps", state.step).with("out", out)
@@ -246,7 +248,7 @@ enum End {
 }
 
 fn steps(
-    solver: &mut Solver,
+    solver: &mut dyn Stepper,
     state: &mut State,
     recorder: &mut Recorder,
     totals: &mut Totals,
@@ -271,7 +273,7 @@ fn steps(
         std::mem::swap(state, &mut next);
         totals.add(&record);
         progress.step(&record, console);
-        if let Err(error) = recorder.step(state, &next, &record, solver.model()) {
+        if let Err(error) = recorder.step(state, &next, &record, solver) {
             break Err(error);
         }
         for requirement in requirements.iter().filter(|r| r.step == state.step) {

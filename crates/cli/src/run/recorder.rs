@@ -13,7 +13,7 @@ use gusset_output::{
     Checkpoint, ProbeLimit, ProbeRun, RunInfo, RunReader, RunWriter, Source as _, probe_plots,
 };
 use gusset_scene::{Measured, OutputPlan, Precision, Probes};
-use gusset_solve::{Model, Solver, State, StepRecord};
+use gusset_solve::{Model, State, StepRecord, Stepper};
 use serde_json::Value;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ impl Recorder {
         plan: &Plan<'_>,
         start: &State,
         probes: Probes,
-        solver: &Solver,
+        solver: &dyn Stepper,
         force: bool,
     ) -> Result<Self, Failure> {
         let writer = RunWriter::create(out, &plan.info(solver.model()), plan.resolved, force)?;
@@ -84,7 +84,7 @@ impl Recorder {
         }
         recorder.frame(start)?;
         recorder.measure(start, start, &[], solver.model())?;
-        recorder.checkpoint(start)?;
+        recorder.checkpoint(start, solver)?;
         Ok(recorder)
     }
 
@@ -94,22 +94,28 @@ impl Recorder {
         plan: &Plan<'_>,
         start: &State,
         probes: Probes,
-        solver: &Solver,
+        solver: &mut dyn Stepper,
         totals: &mut Totals,
     ) -> Result<(Self, State), Failure> {
         let (writer, checkpoint) = RunWriter::resume(out)?;
         for record in RunReader::open(out)?.steps()? {
             totals.add_stored(&record);
         }
-        let Checkpoint { step, x, v, .. } = checkpoint;
+        let Checkpoint { step, x, v, extra, .. } = checkpoint;
         as_many_vertices(&x, start, out)?;
-        let mut recorder = Self::new(writer, plan, probes, solver);
+        solver.recall(&extra).map_err(|error| {
+            Failure::bad_input(format_args!(
+                "what the checkpoint remembers of the solver can't be used: {error}; start again with --force: {}",
+                out.display()
+            ))
+        })?;
+        let mut recorder = Self::new(writer, plan, probes, &*solver);
         recorder.saved = (Some(step), Instant::now());
         recorder.late_probes(step)?;
         Ok((recorder, State { x, v, step }))
     }
 
-    fn new(writer: RunWriter, plan: &Plan<'_>, probes: Probes, solver: &Solver) -> Self {
+    fn new(writer: RunWriter, plan: &Plan<'_>, probes: Probes, solver: &dyn Stepper) -> Self {
         let model = solver.model();
         let observed =
             probes.want_gaps() || probes.want_contact_force() || probes.want_intersections();
@@ -152,24 +158,24 @@ impl Recorder {
         state: &State,
         before: &State,
         record: &StepRecord,
-        model: &Model,
+        solver: &dyn Stepper,
     ) -> Result<(), Failure> {
         self.writer.write_step(record)?;
-        self.measure(state, before, &record.energies, model)?;
+        self.measure(state, before, &record.energies, solver.model())?;
         if state.step.is_multiple_of(self.output.every) {
             self.frame(state)?;
         }
         let due = state.step.is_multiple_of(self.output.checkpoint_every);
         if due || self.saved.1.elapsed() >= CHECKPOINT_AGE {
-            self.checkpoint(state)?;
+            self.checkpoint(state, solver)?;
         }
         Ok(())
     }
 
     /// Leaves a checkpoint of the last state and what the run amounts to, and closes the folder.
-    pub(super) fn finish(mut self, state: &State, summary: Value) -> Result<(), Failure> {
+    pub(super) fn finish(mut self, state: &State, solver: &dyn Stepper, summary: Value) -> Result<(), Failure> {
         if self.saved.0 != Some(state.step) {
-            self.checkpoint(state)?;
+            self.checkpoint(state, solver)?;
         }
         Ok(self.writer.finish(Some(summary))?)
     }
@@ -239,13 +245,13 @@ impl Recorder {
         Ok(self.writer.write_probes(&self.row)?)
     }
 
-    fn checkpoint(&mut self, state: &State) -> Result<(), Failure> {
+    fn checkpoint(&mut self, state: &State, solver: &dyn Stepper) -> Result<(), Failure> {
         self.writer.write_checkpoint(&Checkpoint {
             step: state.step,
             time: state.step as f64 * self.dt,
             x: state.x.clone(),
             v: state.v.clone(),
-            extra: Vec::new(),
+            extra: solver.memory(),
         })?;
         self.saved = (Some(state.step), Instant::now());
         Ok(())

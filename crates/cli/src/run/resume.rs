@@ -8,7 +8,7 @@ use gusset_output::{
     Checkpoint, RunReader, Source as _, finish_restart, restart, scene_at, usable_checkpoint,
 };
 use gusset_scene::Probes;
-use gusset_solve::{Solver, State};
+use gusset_solve::{State, Stepper};
 use std::path::Path;
 
 /// Refuses a state of another model.
@@ -31,7 +31,7 @@ pub(super) fn go_back(
     plan: &Plan<'_>,
     start: &State,
     probes: &Probes,
-    solver: &Solver,
+    solver: &dyn Stepper,
 ) -> Result<String, Failure> {
     finish_restart(out)?;
     let checkpoint = usable_checkpoint(out, from)?;
@@ -57,7 +57,7 @@ pub(super) fn same_scene(
     out: &Path,
     plan: &Plan<'_>,
     start: &State,
-    solver: &Solver,
+    solver: &dyn Stepper,
     scene_path: &Path,
 ) -> Result<(), Failure> {
     finish_restart(out)?;

@@ -2,6 +2,7 @@
 
 mod body;
 mod contact;
+mod descent;
 mod energies;
 mod motion;
 mod shape;
@@ -10,6 +11,7 @@ mod warnings;
 
 pub(crate) use body::{Built, bodies};
 pub(crate) use contact::{contact, spacing};
+pub(crate) use descent::{descent, no_contact_terms, solver_kind};
 pub(crate) use energies::{COMMON, Yard, energies};
 pub(crate) use motion::{refuse, resolve};
 pub(crate) use solver::{Solver, solver};

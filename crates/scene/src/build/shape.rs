@@ -1,6 +1,8 @@
 //! Shapes to meshes, in SI and in place.
 
-use crate::config::{BodyConfig, GridOrigin, GridPattern, RoleName, Rotate, Scale, ShapeConfig};
+use crate::config::{
+    BodyConfig, FoldFrame, GridOrigin, GridPattern, RoleName, Rotate, Scale, ShapeConfig,
+};
 use crate::section::{Problems, Section};
 use glam::{DQuat, DVec2, DVec3};
 use gusset_mesh::{Mesh, MeshError, Problem, SlabShape, generate, read};
@@ -78,7 +80,14 @@ impl Workshop<'_> {
                 return None;
             }
         }
+        let fold = |frame: FoldFrame, start: &mut [DVec3]| {
+            if let Some(fold) = body.fold.filter(|fold| fold.frame == frame) {
+                fold_over(start, fold.lift.si(self.units));
+            }
+        };
+        fold(FoldFrame::Body, &mut geometry.start);
         self.place(&mut geometry, body, section, problems);
+        fold(FoldFrame::World, &mut geometry.start);
         if !geometry.mesh.triangles.is_empty() || !geometry.mesh.tets.is_empty() {
             let checked = geometry.mesh.check().and_then(|()| geometry.mesh.check_coincident());
             if let Err(error) = checked {
@@ -396,5 +405,17 @@ fn report(error: &MeshError, table: &Section<'_>, problems: &mut Problems<'_>) {
     }
     if let Some(more) = error.problems.len().checked_sub(SHOWN).filter(|n| *n > 0) {
         problems.error(&table.span, format!("and {more} more defects of this mesh"));
+    }
+}
+
+/// Reflects what is right of the middle in x, by more than a thousandth of the width, and lifts it along z.
+fn fold_over(points: &mut [DVec3], lift: f64) {
+    let (low, high) = points
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), p| (low.min(p.x), high.max(p.x)));
+    let (middle, tolerance) = (0.5 * (low + high), 1e-3 * (high - low));
+    for p in points.iter_mut().filter(|p| p.x > middle + tolerance) {
+        p.x = 2.0 * middle - p.x;
+        p.z += lift;
     }
 }

@@ -107,7 +107,7 @@ pub(crate) fn solver(
 }
 
 /// The named phases, and the tolerances (m) from given times (s) on.
-fn stretches(
+pub(super) fn stretches(
     list: &[config::Phase],
     section: &Section<'_>,
     units: &Units,

@@ -31,6 +31,9 @@ pub(crate) struct BodyConfig {
     /// Displacement; after `rotate`. None where absent.
     #[serde(default = "defaults::translate")]
     pub(crate) translate: [Length; 3],
+    /// Folds a sheet in half at the start: what is right of its middle in x is reflected to the left and lifted along z.
+    /// The stress-free shape stays flat.
+    pub(crate) fold: Option<Fold>,
     /// Name of a [[material]] or a table of constants: `{ young, poisson, thickness, density, area_density }`.
     pub(crate) material: Option<MaterialRef>,
     /// Mass of the whole body, spread by area, volume or evenly over points; instead of a density.
@@ -92,6 +95,29 @@ pub(crate) struct Move {
     pub(crate) pivot: Option<[Length; 3]>,
     /// Steady velocity from the start on; instead of keyframes.
     pub(crate) velocity: Option<[Velocity; 3]>,
+}
+
+/// A fold at the middle of a body.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Fold {
+    /// How far the reflected half is lifted along z.
+    pub(crate) lift: Length,
+    /// Where x is measured: "body" (default: before `rotate` and `translate`, so that the crease follows the mesh) or
+    /// "world" (after them).
+    #[serde(default)]
+    pub(crate) frame: FoldFrame,
+}
+
+/// Where the x of a fold is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FoldFrame {
+    /// Before the body is placed.
+    #[default]
+    Body,
+    /// After it is placed.
+    World,
 }
 
 /// Every vertex of the body.

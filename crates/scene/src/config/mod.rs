@@ -4,6 +4,7 @@
 mod angle;
 mod body;
 mod contact;
+mod descent;
 mod material;
 mod output;
 mod probe;
@@ -14,8 +15,9 @@ mod target;
 mod top;
 
 pub(crate) use angle::Angle;
-pub(crate) use body::{BodyConfig, Fixed, Move, RoleName, Rotate, Scale};
+pub(crate) use body::{BodyConfig, Fixed, FoldFrame, Move, RoleName, Rotate, Scale};
 pub(crate) use contact::{ContactConfig, StepBound, StiffnessOrAuto};
+pub(crate) use descent::{BudgetName, ContactName, DescentConfig, ScheduleName};
 pub(crate) use material::{MaterialConfig, MaterialRef, NamedMaterial};
 pub(crate) use output::OutputConfig;
 pub use output::Precision;

@@ -168,6 +168,12 @@ impl Probes {
         self.list.iter().any(|p| matches!(p.measure, Measure::Gap(_)))
     }
 
+    /// Whether any probe needs the energies of terms.
+    pub fn want_energies(&self) -> bool {
+        let of_terms = |a: &Account| matches!(a, Account::Total | Account::Kind(_));
+        self.list.iter().any(|p| matches!(&p.measure, Measure::Energy(a) if of_terms(a)))
+    }
+
     /// Whether any probe needs contact forces.
     pub fn want_contact_force(&self) -> bool {
         self.list.iter().any(|p| matches!(p.measure, Measure::ContactForce(..)))

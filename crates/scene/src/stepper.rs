@@ -1,0 +1,24 @@
+//! The solver that a scene asks for.
+
+use crate::Scene;
+use gusset_solve::{Model, Settings, Solver, SolverError, Stepper};
+use gusset_vbd::Descent;
+
+impl Scene {
+    /// The solver that the scene asks for, with its model, on the CPU.
+    pub fn into_stepper(self) -> Result<Box<dyn Stepper>, SolverError> {
+        stepper(self.model, self.settings, self.descent)
+    }
+}
+
+/// Block descent where a scene has settings for it, else the global Newton solver.
+pub fn stepper(
+    model: Model,
+    settings: Settings,
+    descent: Option<gusset_vbd::Settings>,
+) -> Result<Box<dyn Stepper>, SolverError> {
+    match descent {
+        Some(descent) => Ok(Box::new(Descent::new(model, descent))),
+        None => Ok(Box::new(Solver::new(model, settings)?)),
+    }
+}

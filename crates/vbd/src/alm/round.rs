@@ -1,0 +1,203 @@
+//! A round: committed positions go towards the trial positions as far as the planes allow, then the planes are placed anew.
+
+use super::rows::{Rows, extremes};
+use crate::detection::{Detection, gather};
+use crate::separator::{Separator, admitted, first_count};
+use crate::settings::Budget;
+use crate::touch::closest;
+use crate::truncation::Cuts;
+use glam::DVec3;
+use gusset_energy::Row;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Rows of one task.
+const CHUNK: usize = 1024;
+
+const ALL: u64 = 1.0_f64.to_bits();
+
+/// Committed positions of a step.
+#[derive(Debug)]
+pub(crate) struct Commit {
+    /// Positions (m); every one is on its side of all planes.
+    pub(crate) c: Vec<DVec3>,
+    /// Length of each vertex's path since the last detection (m).
+    used: Vec<f64>,
+    /// Where each vertex is to go in a round (m).
+    target: Vec<DVec3>,
+    /// Bits of the fraction that each vertex may go; not negative, so that bits compare alike.
+    kept: Vec<AtomicU64>,
+    budget: Budget,
+    relaxation: f64,
+    /// Farthest that a vertex may go from the detection (m).
+    reach: f64,
+}
+
+/// What a round did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    /// Largest part of the way to the targets that is left (m).
+    pub(crate) left: f64,
+    /// Whether the budget kept a vertex from its trial position.
+    pub(crate) clipped: bool,
+    /// Largest distance from the detection (m).
+    pub(crate) farthest: f64,
+}
+
+impl Commit {
+    pub(crate) fn new(start: &[DVec3], budget: Budget, relaxation: f64, reach: f64) -> Self {
+        Self {
+            c: start.to_vec(),
+            used: vec![0.0; start.len()],
+            target: start.to_vec(),
+            kept: start.iter().map(|_| AtomicU64::new(ALL)).collect(),
+            budget,
+            relaxation,
+            reach,
+        }
+    }
+
+    /// A detection at the committed positions gives everything its budget again.
+    pub(crate) fn renew(&mut self, reach: f64) {
+        self.used.fill(0.0);
+        self.reach = reach;
+    }
+
+    /// One round towards the trial positions `x`.
+    pub(crate) fn round(
+        &mut self,
+        detection: &Detection,
+        rows: &mut Rows,
+        margin: f64,
+        x: &[DVec3],
+        cuts: &mut Cuts,
+    ) -> Progress {
+        let mut progress = Progress::default();
+        let reference = &detection.reference;
+        for (v, target) in self.target.iter_mut().enumerate() {
+            *target = match self.budget {
+                Budget::Ball => {
+                    let way = x[v] - reference[v];
+                    let clipped = way.clamp_length_max(self.reach);
+                    if clipped == way {
+                        x[v]
+                    } else {
+                        progress.clipped = true;
+                        cuts.clipped[v] = true;
+                        reference[v] + clipped
+                    }
+                }
+                Budget::PathLength => x[v],
+            };
+        }
+        self.divide(detection, rows);
+        for v in 0..self.c.len() {
+            let kept = self.kept[v].get_mut();
+            let mut step = self.target[v] - self.c[v];
+            if *kept < ALL {
+                step *= f64::from_bits(*kept);
+                cuts.truncated[v] = true;
+            }
+            *kept = ALL;
+            if self.budget == Budget::PathLength {
+                let rest = (self.reach - self.used[v]).max(0.0);
+                let length = step.length();
+                if length > rest {
+                    step *= rest / length;
+                    progress.clipped = true;
+                    cuts.clipped[v] = true;
+                }
+                self.used[v] += step.length();
+            }
+            self.c[v] =
+                if step == self.target[v] - self.c[v] { self.target[v] } else { self.c[v] + step };
+            let left = (self.target[v] - self.c[v]).abs().max_element();
+            progress.left = progress.left.max(left);
+            progress.farthest = progress.farthest.max(self.c[v].distance(reference[v]));
+        }
+        self.replace_planes(detection, rows, margin);
+        progress
+    }
+
+    /// How much of the way to its target each vertex may go.
+    fn divide(&self, detection: &Detection, rows: &Rows) {
+        let limit = |v: u32, fraction: f64| {
+            if fraction < 1.0 {
+                self.kept[v as usize].fetch_min(fraction.to_bits(), Ordering::Relaxed);
+            }
+        };
+        let eps = detection.eps;
+        detection.contacts.rows.par_iter().zip(&rows.states).with_min_len(CHUNK).for_each(
+            |(row, state)| {
+                if !state.holds {
+                    return;
+                }
+                let first = first_count(row.kind);
+                let origin = detection.reference[row.vertices[first] as usize];
+                for (k, &v) in row.vertices.iter().enumerate() {
+                    let way = self.target[v as usize] - self.c[v as usize];
+                    if way == DVec3::ZERO {
+                        continue;
+                    }
+                    let height = state.normal.dot(self.c[v as usize] - origin) - state.plane;
+                    let motion = state.normal.dot(way);
+                    let (clearance, motion) = if k < first {
+                        (height - row.offset - eps, motion)
+                    } else {
+                        (-height - eps, -motion)
+                    };
+                    limit(v, admitted(clearance, motion, self.relaxation));
+                }
+            },
+        );
+        for (slab, state) in detection.contacts.slabs.iter().zip(&rows.slabs) {
+            if state.holds {
+                let v = slab.vertex as usize;
+                let clearance = state.normal.dot(self.c[v]) - state.plane;
+                let motion = state.normal.dot(self.target[v] - self.c[v]);
+                limit(slab.vertex, admitted(0.95 * clearance - eps, motion, self.relaxation));
+            }
+        }
+    }
+
+    /// Puts every plane in the middle of its pair again; pairs that act, or whose plane is near, turn it to the direction
+    /// between their closest points where that certifies a wider gap.
+    fn replace_planes(&self, detection: &Detection, rows: &mut Rows, margin: f64) {
+        let (c, eps) = (&self.c, detection.eps);
+        let states = rows.states.par_iter_mut().with_min_len(CHUNK);
+        let inputs = detection.contacts.rows.par_iter().zip(&detection.acts);
+        states.zip(inputs).for_each(|(state, (row, &acts))| {
+            if !state.holds {
+                return;
+            }
+            let origin = detection.reference[row.vertices[first_count(row.kind)] as usize];
+            let (low, high) = extremes(row, state.normal, origin, c);
+            let mut gap = low - high - row.offset;
+            if gap > 2.0 * eps {
+                state.plane = high + 0.5 * gap;
+            }
+            if acts
+                && gap < margin
+                && let Some(turned) = turned(row, c, gap, origin)
+            {
+                let (normal, high) = (turned.normal, turned.support);
+                gap = turned.gap;
+                if gap > 2.0 * eps {
+                    state.normal = normal;
+                    state.plane = high + 0.5 * gap;
+                    let m = &mut state.multipliers.tangential;
+                    *m -= normal * normal.dot(*m);
+                }
+            }
+        });
+    }
+}
+
+/// The direction between the closest points, if it certifies a wider gap than `gap`.
+fn turned(row: &Row, c: &[DVec3], gap: f64, origin: DVec3) -> Option<Separator> {
+    let r = closest(row, &gather(row, c), f64::INFINITY)?.r;
+    let normal = r.try_normalize()?;
+    let (low, high) = extremes(row, normal, origin, c);
+    let wider = low - high - row.offset;
+    (wider > gap).then_some(Separator { normal, gap: wider, support: high, offset: row.offset })
+}

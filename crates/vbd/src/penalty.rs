@@ -1,0 +1,103 @@
+//! One step with penalty contact: every colour's motion is divided and truncated before the next one sees it.
+
+use crate::descent::{Parts, Trouble};
+use crate::local::{Largest, allowed};
+use crate::settings::{ContactRule, Schedule};
+use crate::touch::penalty;
+use glam::DVec3;
+use gusset_energy::StepState;
+use std::time::Instant;
+
+/// Goes from the start of the step to its end; `x` comes with the start and `y` with the inertial target.
+pub(crate) fn step(
+    parts: &mut Parts<'_>,
+    rule: &ContactRule,
+    schedule: Schedule,
+    x_start: &[DVec3],
+    v_start: &[DVec3],
+    y: &[DVec3],
+    x: &mut Vec<DVec3>,
+) -> Result<(), Trouble> {
+    let law = parts.law;
+    let reach = law.margin + rule.gap;
+    let budget = 0.5 * rule.relaxation * reach;
+    let dt = parts.settings.dt;
+    let mut u: Vec<DVec3> = y.iter().zip(x_start).map(|(y, x)| *y - *x).collect();
+    let toward: Vec<DVec3> =
+        u.iter().zip(x_start).map(|(u, x)| *x + u.clamp_length_max(budget)).collect();
+    parts.detect(x_start, &toward, reach)?;
+    parts.truncate(budget, None, &mut u);
+    parts.put(&u, x);
+    if schedule == Schedule::PrePostInit {
+        let here = x.clone();
+        parts.detect(&here, &here, reach)?;
+        u.fill(DVec3::ZERO);
+    }
+    parts.record.budget = budget;
+    for iteration in 0..parts.settings.iterations {
+        if let Schedule::Iterations(every) = schedule
+            && iteration > 0
+            && every > 0
+            && iteration % every == 0
+        {
+            let here = x.clone();
+            parts.detect(&here, &here, reach)?;
+            u.fill(DVec3::ZERO);
+        }
+        let mut largest = parts.follow_timeline(&mut u, x, y, budget);
+        for colour in 0..parts.colouring.colours.len() {
+            let begin = Instant::now();
+            let vertices = &parts.colouring.colours[colour];
+            let at = StepState { x, x_start, v_start, dt };
+            let detection = &*parts.detection;
+            let found =
+                parts.sweep.visit(vertices, parts.terms, &at, parts.settings.ratio, |v, block| {
+                    penalty(detection, &law, &at, v, block);
+                });
+            let steps = &parts.sweep.steps;
+            let fraction = allowed(parts.terms, x, vertices, steps, parts.scratch);
+            for (&v, step) in vertices.iter().zip(steps) {
+                u[v as usize] += *step * fraction;
+            }
+            largest = largest.max(found);
+            parts.seconds.assembly += begin.elapsed().as_secs_f64();
+            parts.truncate(budget, Some(colour), &mut u);
+            parts.put(&u, x);
+        }
+        if parts.iterated(largest) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// One step without contact.
+pub(crate) fn free_step(
+    parts: &mut Parts<'_>,
+    x_start: &[DVec3],
+    v_start: &[DVec3],
+    y: &[DVec3],
+    x: &mut [DVec3],
+) {
+    x.copy_from_slice(y);
+    let dt = parts.settings.dt;
+    for _ in 0..parts.settings.iterations {
+        let mut largest = Largest::default();
+        for vertices in &parts.colouring.colours {
+            let begin = Instant::now();
+            let at = StepState { x, x_start, v_start, dt };
+            let found =
+                parts.sweep.visit(vertices, parts.terms, &at, parts.settings.ratio, |_, _| ());
+            let steps = &parts.sweep.steps;
+            let fraction = allowed(parts.terms, x, vertices, steps, parts.scratch);
+            for (&v, step) in vertices.iter().zip(steps) {
+                x[v as usize] += *step * fraction;
+            }
+            largest = largest.max(found);
+            parts.seconds.assembly += begin.elapsed().as_secs_f64();
+        }
+        if parts.iterated(largest) {
+            break;
+        }
+    }
+}
