@@ -20,6 +20,23 @@ pub(crate) struct Separator {
     pub(crate) offset: f64,
 }
 
+/// Least and greatest height of a row's two primitives along a normal over `origin` (m): the lower end of the first, the upper
+/// end of the second. Their difference bounds the distance of the two from below.
+#[inline(always)]
+pub(crate) fn extremes(row: &Row, p: &[DVec3; 4], normal: DVec3, origin: DVec3) -> (f64, f64) {
+    let first = first_count(row.kind);
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for (k, p) in p.iter().enumerate() {
+        let height = normal.dot(*p - origin);
+        if k < first {
+            low = low.min(height);
+        } else {
+            high = high.max(height);
+        }
+    }
+    (low, high)
+}
+
 /// How many vertices the first primitive of a row has.
 #[inline(always)]
 pub(crate) fn first_count(kind: RowKind) -> usize {

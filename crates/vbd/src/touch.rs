@@ -2,6 +2,7 @@
 
 use crate::detection::{Detection, gather};
 use crate::law::{Law, Touch};
+use crate::separator::extremes;
 use glam::DVec3;
 use gusset_contact::{Closest, edge_edge_within, point_point, point_triangle_within};
 use gusset_energy::{Row, RowKind, StepState, VertexBlock};
@@ -41,7 +42,13 @@ pub(crate) fn penalty(
     for (k, corner) in detection.acting.around(vertex) {
         let row = &detection.contacts.rows[k];
         let limit = law.margin + row.offset;
-        let Some(closest) = closest(row, &gather(row, at.x), limit) else { continue };
+        let p = gather(row, at.x);
+        // Along any direction the primitives are no farther apart than they are; that of the plane is a good one.
+        let (low, high) = extremes(row, &p, detection.separators[k].normal, p[3]);
+        if low - high >= limit {
+            continue;
+        }
+        let Some(closest) = closest(row, &p, limit) else { continue };
         let distance = closest.r.length();
         // At no distance there is no direction; the planes keep everything from there that was not there at the start.
         if distance >= limit || distance == 0.0 {

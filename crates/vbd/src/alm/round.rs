@@ -1,8 +1,8 @@
 //! A round: committed positions go towards the trial positions as far as the planes allow, then the planes are placed anew.
 
-use super::rows::{Rows, extremes};
+use super::rows::Rows;
 use crate::detection::{Detection, gather};
-use crate::separator::{Separator, admitted, first_count};
+use crate::separator::{Separator, admitted, extremes, first_count};
 use crate::settings::Budget;
 use crate::touch::closest;
 use crate::truncation::Cuts;
@@ -36,7 +36,7 @@ pub(crate) struct Commit {
 /// What a round did.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
-    /// Largest part of the way to the targets that is left (m).
+    /// Sum over the vertices of the way to the trial positions that is left (m).
     pub(crate) left: f64,
     /// Whether the budget kept a vertex from its trial position.
     pub(crate) clipped: bool,
@@ -111,8 +111,7 @@ impl Commit {
             }
             self.c[v] =
                 if step == self.target[v] - self.c[v] { self.target[v] } else { self.c[v] + step };
-            let left = (self.target[v] - self.c[v]).abs().max_element();
-            progress.left = progress.left.max(left);
+            progress.left += x[v].distance(self.c[v]);
             progress.farthest = progress.farthest.max(self.c[v].distance(reference[v]));
         }
         self.replace_planes(detection, rows, margin);
@@ -171,7 +170,7 @@ impl Commit {
                 return;
             }
             let origin = detection.reference[row.vertices[first_count(row.kind)] as usize];
-            let (low, high) = extremes(row, state.normal, origin, c);
+            let (low, high) = extremes(row, &gather(row, c), state.normal, origin);
             let mut gap = low - high - row.offset;
             if gap > 2.0 * eps {
                 state.plane = high + 0.5 * gap;
@@ -195,9 +194,9 @@ impl Commit {
 
 /// The direction between the closest points, if it certifies a wider gap than `gap`.
 fn turned(row: &Row, c: &[DVec3], gap: f64, origin: DVec3) -> Option<Separator> {
-    let r = closest(row, &gather(row, c), f64::INFINITY)?.r;
-    let normal = r.try_normalize()?;
-    let (low, high) = extremes(row, normal, origin, c);
+    let p = gather(row, c);
+    let normal = closest(row, &p, f64::INFINITY)?.r.try_normalize()?;
+    let (low, high) = extremes(row, &p, normal, origin);
     let wider = low - high - row.offset;
     (wider > gap).then_some(Separator { normal, gap: wider, support: high, offset: row.offset })
 }

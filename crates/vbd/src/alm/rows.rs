@@ -4,7 +4,7 @@ use super::row::Cushion;
 use crate::detection::{Detection, gather};
 use crate::law::{Law, Touch};
 use crate::local::add;
-use crate::separator::first_count;
+use crate::separator::extremes;
 use crate::touch::{closest, weighted};
 use glam::DVec3;
 use gusset_energy::{Row, StepState, VertexBlock};
@@ -177,7 +177,9 @@ impl Rows {
     ) {
         for (k, corner) in detection.acting.around(vertex) {
             let (row, state) = (&detection.contacts.rows[k], &self.states[k]);
-            let Some((gap, motion, weights)) = witness(row, state, at) else { continue };
+            let Some((gap, motion, weights)) = witness(row, state, law.margin, at) else {
+                continue;
+            };
             let touch = Touch { normal: state.normal, gap, motion, weight: weights[corner] };
             act(state, law, &touch, block);
         }
@@ -200,8 +202,12 @@ impl Rows {
         rows.zip(detection.acts.par_chunks(CHUNK)).zip(self.states.par_chunks_mut(CHUNK)).for_each(
             |((rows, acts), states)| {
                 for ((row, acts), state) in rows.iter().zip(acts).zip(states) {
-                    if *acts && let Some((gap, motion, _)) = witness(row, state, at) {
-                        take(state, gap, motion);
+                    if !acts {
+                        continue;
+                    }
+                    match witness(row, state, cushion.margin, at) {
+                        Some((gap, motion, _)) => take(state, gap, motion),
+                        None => state.multipliers = Multipliers::default(),
                     }
                 }
             },
@@ -216,13 +222,24 @@ impl Rows {
 }
 
 /// Gap along the row's normal, motion of the closest points since the start of the step, and weights, with the closest points
-/// at the trial positions; `None` where nothing of the row can move.
+/// at the trial positions; `None` where the row exerts no force: nothing of it can move, or all of its points are so far apart
+/// along the normal.
 #[inline]
-fn witness(row: &Row, state: &State, at: &StepState<'_>) -> Option<(f64, DVec3, [f64; 4])> {
+fn witness(
+    row: &Row,
+    state: &State,
+    margin: f64,
+    at: &StepState<'_>,
+) -> Option<(f64, DVec3, [f64; 4])> {
     if state.rho == 0.0 {
         return None;
     }
-    let closest = closest(row, &gather(row, at.x), f64::INFINITY)?;
+    let p = gather(row, at.x);
+    let (low, high) = extremes(row, &p, state.normal, p[3]);
+    if low - high - row.offset >= margin + state.multipliers.normal / state.rho {
+        return None;
+    }
+    let closest = closest(row, &p, f64::INFINITY)?;
     let gap = state.normal.dot(closest.r) - row.offset;
     Some((gap, weighted(row, &closest.weights, at.x, at.x_start), closest.weights))
 }
@@ -268,20 +285,4 @@ fn act(state: &State, law: &Law, touch: &Touch, block: &mut VertexBlock) {
             add(block, DVec3::ZERO, u, along - across, 0.0);
         }
     }
-}
-
-/// Height of the lower end of the first primitive and the upper end of the second along a normal, over `origin` (m).
-#[inline]
-pub(crate) fn extremes(row: &Row, normal: DVec3, origin: DVec3, c: &[DVec3]) -> (f64, f64) {
-    let first = first_count(row.kind);
-    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for (k, &v) in row.vertices.iter().enumerate() {
-        let height = normal.dot(c[v as usize] - origin);
-        if k < first {
-            low = low.min(height);
-        } else {
-            high = high.max(height);
-        }
-    }
-    (low, high)
 }
