@@ -48,15 +48,16 @@ impl Element<3> for FilmDamping {
     }
 
     #[inline(always)]
-    fn closed_form(at: &At<f64, 3>, p: &DampedFilm<f64>, out: &mut Blocks<3>) {
+    fn closed_form<S: Scalar>(at: &At<S, 3>, p: &DampedFilm<S>, out: &mut Blocks<3, S>) {
         let f = p.rest.deformation(&at.x);
         // With C = I + 2 eps the law is that of a material with the stress 2 c/dt (C - C(start)).
-        let rate = 2.0 * p.damping / at.dt;
+        let rate = p.damping * 2.0 / at.dt;
+        let zero = S::lit(0.0);
         let stress = change(at, p).map(|c| rate * c);
-        let tangent = [[2.0 * rate, 0.0, 0.0], [0.0, 2.0 * rate, 0.0], [0.0, 0.0, rate]];
+        let tangent = [[rate * 2.0, zero, zero], [zero, rate * 2.0, zero], [zero, zero, rate]];
         membrane::assemble(&p.rest, f, stress, tangent, out);
         let gradient = out.gradient;
-        membrane::assemble(&p.rest, f, [0.0; 3], tangent, out);
+        membrane::assemble(&p.rest, f, [zero; 3], tangent, out);
         out.gradient = gradient;
     }
 }

@@ -38,7 +38,7 @@ impl Element<4> for HingeDamping {
     }
 
     #[inline(always)]
-    fn closed_form(at: &At<f64, 4>, p: &DampedEdge<f64>, out: &mut Blocks<4>) {
+    fn closed_form<S: Scalar>(at: &At<S, 4>, p: &DampedEdge<S>, out: &mut Blocks<4, S>) {
         assemble(&at.x, p.damping / at.dt, turn(at), out);
     }
 }

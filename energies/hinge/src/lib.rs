@@ -111,15 +111,17 @@ impl Element<4> for Hinge {
 
 /// Gradient of `1/2 k bend^2` and the Gauss-Newton Hessian, from the gradient of the angle.
 #[inline(always)]
-fn assemble([a, b, c, d]: &[Vec3<f64>; 4], stiffness: f64, bend: f64, out: &mut Blocks<4>) {
+fn assemble<S: Scalar>([a, b, c, d]: &[Vec3<S>; 4], stiffness: S, bend: S, out: &mut Blocks<4, S>) {
     let (a, b, c, d) = (*a, *b, *c, *d);
     let e = d - c;
     let (n1, n2) = ((c - a).cross(d - a), (d - b).cross(c - b));
     let squared = e.norm_squared();
     let length = squared.sqrt();
     let (s, t) = ((a - c).dot(e) / squared, (b - c).dot(e) / squared);
-    let ga = n1 * (-length / n1.norm_squared());
-    let gb = n2 * (-length / n2.norm_squared());
+    // A face that is crushed to nothing has no direction to turn in.
+    let least = squared * squared * 1e-24;
+    let ga = n1 * (-length / n1.norm_squared().max(least));
+    let gb = n2 * (-length / n2.norm_squared().max(least));
     let g = [ga, gb, ga * (s - 1.0) + gb * (t - 1.0), -(ga * s + gb * t)];
     for i in 0..4 {
         let stiff = g[i] * stiffness;

@@ -51,12 +51,12 @@ impl Element<4> for TetDamping {
     }
 
     #[inline(always)]
-    fn closed_form(at: &At<f64, 4>, p: &DampedTetrahedron<f64>, out: &mut Blocks<4>) {
+    fn closed_form<S: Scalar>(at: &At<S, 4>, p: &DampedTetrahedron<S>, out: &mut Blocks<4, S>) {
         let f = p.deformation(&at.x).columns;
         let change = p.change(at);
         let scale = p.volume * p.damping / at.dt;
         let rows = Mat3 { columns: p.inverse }.transpose().columns.map(Vec3::to_array);
-        let weights: [[f64; 3]; 4] = std::array::from_fn(|i| {
+        let weights: [[S; 3]; 4] = std::array::from_fn(|i| {
             std::array::from_fn(|k| match i {
                 0 => -(rows[0][k] + rows[1][k] + rows[2][k]),
                 _ => rows[i - 1][k],
@@ -67,8 +67,8 @@ impl Element<4> for TetDamping {
         *out = Blocks::zero();
         for a in 0..3 {
             for b in a..3 {
-                let scale = if a == b { scale } else { 2.0 * scale };
-                let slopes: [Vec3<f64>; 4] = std::array::from_fn(|i| slope(i, a, b));
+                let scale = if a == b { scale } else { scale * 2.0 };
+                let slopes: [Vec3<S>; 4] = std::array::from_fn(|i| slope(i, a, b));
                 for i in 0..4 {
                     let scaled = slopes[i] * scale;
                     out.gradient[i] += scaled * change[a][b];

@@ -55,13 +55,18 @@ pub(crate) fn step(
     let dt = parts.settings.dt;
     let least = 0.5 * rule.relaxation * (law.margin + rule.gap);
     let wanted = y.iter().zip(x_start).fold(0.0_f64, |w, (y, x)| w.max(y.distance(*x)));
-    let budget = if alm.adaptive_reach {
+    // How far a vertex may go in the whole step, and from one detection. What inertia wants is granted with room for
+    // corrections, and no more: a step that is far from its minimum would else throw vertices as far as it likes.
+    let range = match (alm.adaptive_reach, alm.redetect) {
+        (true, _) => (AHEAD * wanted).max(least),
+        (false, true) => f64::INFINITY,
+        (false, false) => least,
+    };
+    let budget = match (alm.adaptive_reach, alm.redetect) {
         // Wide detections find many pairs; what is beyond half an edge is better done by detecting again.
-        let most =
-            if alm.redetect { (0.5 * parts.shortest_edge).max(least) } else { f64::INFINITY };
-        (AHEAD * wanted).clamp(least, most)
-    } else {
-        least
+        (true, true) => range.min((0.5 * parts.shortest_edge).max(least)),
+        (true, false) => range,
+        (false, _) => least,
     };
     let reach = 2.0 * budget / rule.relaxation;
     let toward: Vec<DVec3> =
@@ -75,7 +80,7 @@ pub(crate) fn step(
         kept: [alm.normal_memory, alm.tangential_memory],
     };
     let rows = Rows::make(parts.detection, memory, &support, parts.mass);
-    let commit = Commit::new(x_start, alm.budget, rule.relaxation, budget);
+    let commit = Commit::new(x_start, alm.budget, rule.relaxation, budget, range);
     let mut step = Step { parts, alm, support, rows, commit, reach, budget };
     x.copy_from_slice(y);
     step.round(x)?;
@@ -145,7 +150,7 @@ impl Step<'_, '_, '_> {
         parts.record.rounds += 1;
         parts.seconds.step_bound += begin.elapsed().as_secs_f64();
         let again = self.alm.redetect
-            && progress.clipped
+            && progress.out_of_reach
             && progress.farthest > 0.5 * self.budget
             && parts.record.detections < MOST_DETECTIONS;
         if again {

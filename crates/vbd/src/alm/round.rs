@@ -31,6 +31,9 @@ pub(crate) struct Commit {
     relaxation: f64,
     /// Farthest that a vertex may go from the detection (m).
     reach: f64,
+    /// Where the step started (m), and farthest that a vertex may go from there.
+    start: Vec<DVec3>,
+    range: f64,
 }
 
 /// What a round did.
@@ -38,14 +41,27 @@ pub(crate) struct Commit {
 pub(crate) struct Progress {
     /// Sum over the vertices of the way to the trial positions that is left (m).
     pub(crate) left: f64,
-    /// Whether the budget kept a vertex from its trial position.
-    pub(crate) clipped: bool,
+    /// Whether the detection was too short for what the step grants a vertex.
+    pub(crate) out_of_reach: bool,
     /// Largest distance from the detection (m).
     pub(crate) farthest: f64,
 }
 
+/// The point of a ball that lies towards `x`; `x` itself where the ball holds it.
+fn within(centre: DVec3, radius: f64, x: DVec3) -> DVec3 {
+    let way = x - centre;
+    let length = way.length();
+    if length > radius { centre + way * (radius / length) } else { x }
+}
+
 impl Commit {
-    pub(crate) fn new(start: &[DVec3], budget: Budget, relaxation: f64, reach: f64) -> Self {
+    pub(crate) fn new(
+        start: &[DVec3],
+        budget: Budget,
+        relaxation: f64,
+        reach: f64,
+        range: f64,
+    ) -> Self {
         Self {
             c: start.to_vec(),
             used: vec![0.0; start.len()],
@@ -54,6 +70,8 @@ impl Commit {
             budget,
             relaxation,
             reach,
+            start: start.to_vec(),
+            range,
         }
     }
 
@@ -77,15 +95,11 @@ impl Commit {
         for (v, target) in self.target.iter_mut().enumerate() {
             *target = match self.budget {
                 Budget::Ball => {
-                    let way = x[v] - reference[v];
-                    let clipped = way.clamp_length_max(self.reach);
-                    if clipped == way {
-                        x[v]
-                    } else {
-                        progress.clipped = true;
-                        cuts.clipped[v] = true;
-                        reference[v] + clipped
-                    }
+                    let granted = within(self.start[v], self.range, x[v]);
+                    let target = within(reference[v], self.reach, granted);
+                    progress.out_of_reach |= target != granted;
+                    cuts.clipped[v] |= target != x[v];
+                    target
                 }
                 Budget::PathLength => x[v],
             };
@@ -104,7 +118,6 @@ impl Commit {
                 let length = step.length();
                 if length > rest {
                     step *= rest / length;
-                    progress.clipped = true;
                     cuts.clipped[v] = true;
                 }
                 self.used[v] += step.length();
