@@ -6,6 +6,7 @@ mod bad_input;
 mod bag;
 mod cli;
 mod compare;
+mod descent;
 mod field_cases;
 mod golden;
 mod guarantee;

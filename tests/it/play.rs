@@ -7,7 +7,7 @@ use gusset_contact::{
 };
 use gusset_energy::{StepState, Term};
 use gusset_scene::Scene;
-use gusset_solve::{Solver, State, StepError, StepRecord};
+use gusset_solve::{State, StepError, StepRecord, Stepper};
 use std::path::{Path, PathBuf};
 
 /// Gravity as in most cases: along -y.
@@ -38,8 +38,9 @@ pub(crate) fn refused(text: &str) -> String {
     match gusset_scene::read("case.toml", text, Path::new("."), &[]) {
         Err(error) => error.to_string(),
         Ok(scene) => {
-            let mut solver = Solver::new(scene.model, scene.settings).unwrap();
-            solver.check_start(&scene.state).expect_err("the start is accepted").to_string()
+            let start = scene.state.clone();
+            let mut solver = scene.into_stepper().unwrap();
+            solver.check_start(&start).expect_err("the start is accepted").to_string()
         }
     }
 }
@@ -59,7 +60,7 @@ pub(crate) fn surface(
 
 /// A scene under way.
 pub(crate) struct Play {
-    pub(crate) solver: Solver,
+    pub(crate) solver: Box<dyn Stepper>,
     pub(crate) state: State,
     pub(crate) mesh: CollisionMesh,
     pub(crate) records: Vec<StepRecord>,
@@ -71,9 +72,10 @@ impl Play {
     pub(crate) fn new(scene: Scene) -> Self {
         let min_gap = scene.model.contact.map_or(0.0, |c| c.min_gap);
         let mesh = CollisionMesh::from_world(&scene.model.world, min_gap);
-        let mut solver = Solver::new(scene.model, scene.settings).unwrap();
-        solver.check_start(&scene.state).unwrap_or_else(|error| panic!("{error}"));
-        Self { solver, state: scene.state, mesh, records: Vec::new() }
+        let state = scene.state.clone();
+        let mut solver = scene.into_stepper().unwrap();
+        solver.check_start(&state).unwrap_or_else(|error| panic!("{error}"));
+        Self { solver, state, mesh, records: Vec::new() }
     }
 
     /// Reads and checks a scene.

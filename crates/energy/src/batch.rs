@@ -3,13 +3,14 @@
 use crate::contacts::Contacts;
 use crate::curve::Window;
 use crate::element::{At, Blocks, Element, Fields, Psd, vec3};
+use crate::lanes::{self, Lanes};
 use crate::program::{LANES, Program, Scratch};
 use crate::psd::project;
 use crate::shader::Shader;
 use crate::term::{Lagged, StepState, Term, VertexBlock, Want, block_count, block_index};
 use crate::vertex::Incidence;
 use glam::DVec3;
-use gusset_scalar::{Mat3, Vec3};
+use gusset_scalar::{Mat3, Scalar, Vec3};
 use rayon::prelude::*;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
@@ -264,6 +265,52 @@ impl<E: Element<N>, const N: usize> Batch<E, N> {
         }
     }
 
+    /// Adds the closed form's blocks of one corner of up to [`lanes::WIDTH`] stencils to their places in `out`, and forgets
+    /// them; missing lanes repeat the last stencil.
+    #[inline(always)]
+    fn closed_blocks(
+        &self,
+        at: &StepState<'_>,
+        corner: usize,
+        pending: &mut Vec<(usize, usize)>,
+        out: &mut [VertexBlock],
+        params: &mut Vec<Lanes>,
+    ) {
+        let Some(last) = pending.len().checked_sub(1) else { return };
+        let stencils: [usize; lanes::WIDTH] = std::array::from_fn(|lane| pending[lane.min(last)].0);
+        let vertices = stencils.map(|stencil| self.vertices(stencil));
+        let take = |array: &[DVec3]| -> [Vec3<Lanes>; N] {
+            std::array::from_fn(|i| {
+                let p: [DVec3; lanes::WIDTH] =
+                    std::array::from_fn(|lane| array[vertices[lane][i] as usize]);
+                Vec3::new(
+                    Lanes::new(p.map(|p| p.x)),
+                    Lanes::new(p.map(|p| p.y)),
+                    Lanes::new(p.map(|p| p.z)),
+                )
+            })
+        };
+        let [reads_start, reads_v] = self.program.looks_back();
+        let zero = [Vec3::zero(); N];
+        let here = At {
+            x: take(at.x),
+            x_start: if reads_start { take(at.x_start) } else { zero },
+            v_start: if reads_v { take(at.v_start) } else { zero },
+            dt: Lanes::lit(at.dt),
+        };
+        params.clear();
+        let rows = stencils.map(|stencil| self.params_of(stencil));
+        params.extend((0..E::Params::<f64>::COUNT).map(|k| Lanes::new(rows.map(|row| row[k]))));
+        let constants = E::Params::read(params, &mut 0);
+        let (gradient, block) = closed_block::<Lanes, E, N>(&here, &constants, corner);
+        let gradient = gradient.to_array().map(Lanes::to_array);
+        let block: [[f64; lanes::WIDTH]; 9] =
+            std::array::from_fn(|k| block.entry(k / 3, k % 3).to_array());
+        for (lane, (_, place)) in pending.drain(..).enumerate() {
+            out[place].add(gradient.map(|g| g[lane]), &block.map(|h| h[lane]));
+        }
+    }
+
     fn eval_closed(
         &self,
         at: &StepState<'_>,
@@ -291,28 +338,28 @@ impl<E: Element<N>, const N: usize> Batch<E, N> {
 }
 
 /// One corner's gradient and diagonal block without the traced program.
-#[inline]
-fn closed_block<E: Element<N>, const N: usize>(
-    at: &At<f64, N>,
-    p: &E::Params<f64>,
+#[inline(always)]
+fn closed_block<S: Scalar, E: Element<N>, const N: usize>(
+    at: &At<S, N>,
+    p: &E::Params<S>,
     corner: usize,
-) -> (Vec3<f64>, Mat3<f64>) {
+) -> (Vec3<S>, Mat3<S>) {
     // With the corner a constant, the compiler drops the work on all other blocks.
     #[inline(always)]
-    fn block<E: Element<N>, const N: usize, const C: usize>(
-        at: &At<f64, N>,
-        p: &E::Params<f64>,
-    ) -> (Vec3<f64>, Mat3<f64>) {
+    fn block<S: Scalar, E: Element<N>, const N: usize, const C: usize>(
+        at: &At<S, N>,
+        p: &E::Params<S>,
+    ) -> (Vec3<S>, Mat3<S>) {
         let mut all = Blocks::zero();
         E::closed_form(at, p, &mut all);
         (all.gradient[C], all.hessian[C][C])
     }
     match corner {
         _ if E::VERTEX_BLOCK => E::vertex_block(at, p, corner),
-        0 => block::<E, N, 0>(at, p),
-        1 if N > 1 => block::<E, N, 1>(at, p),
-        2 if N > 2 => block::<E, N, 2>(at, p),
-        3 if N > 3 => block::<E, N, 3>(at, p),
+        0 => block::<S, E, N, 0>(at, p),
+        1 if N > 1 => block::<S, E, N, 1>(at, p),
+        2 if N > 2 => block::<S, E, N, 2>(at, p),
+        3 if N > 3 => block::<S, E, N, 3>(at, p),
         _ => {
             let mut all = Blocks::zero();
             E::closed_form(at, p, &mut all);
@@ -430,30 +477,29 @@ impl<E: Element<N>, const N: usize> Term for Batch<E, N> {
         }
         let incidence =
             self.incidence.get_or_init(|| Incidence::new(&self.stencils.vertices, N, at.x.len()));
-        if E::CLOSED_FORM || E::VERTEX_BLOCK {
-            for (&vertex, out) in vertices.iter().zip(out) {
-                for &(stencil, corner) in incidence.around(vertex) {
-                    let (here, params) = self.load(at, stencil as usize);
-                    let (b, block) = closed_block::<E, N>(&here, &params, corner as usize);
-                    out.add([b.x, b.y, b.z], &rows(&block));
-                }
-            }
-            return;
-        }
-        // Lanes share a program, so stencils are taken corner by corner: pairs of a stencil and a place in `out`.
+        // Stencils are taken corner by corner, several at once: pairs of a stencil and a place in `out`.
         let mut scratch = Scratch::default();
-        let mut pending = Vec::with_capacity(LANES);
+        let mut params = Vec::new();
+        let closed = E::CLOSED_FORM || E::VERTEX_BLOCK;
+        let width = if closed { lanes::WIDTH } else { LANES };
+        let mut pending = Vec::with_capacity(width);
         for corner in 0..N {
+            let mut flush = |pending: &mut Vec<(usize, usize)>, out: &mut [VertexBlock]| {
+                if closed {
+                    self.closed_blocks(at, corner, pending, out, &mut params);
+                } else {
+                    self.traced_blocks(at, corner, pending, out, &mut scratch);
+                }
+            };
             for (place, &vertex) in vertices.iter().enumerate() {
-                let around = incidence.around(vertex).iter().filter(|(_, c)| *c as usize == corner);
-                for &(stencil, _) in around {
+                for &stencil in incidence.around(vertex, corner) {
                     pending.push((stencil as usize, place));
-                    if pending.len() == LANES {
-                        self.traced_blocks(at, corner, &mut pending, out, &mut scratch);
+                    if pending.len() == width {
+                        flush(&mut pending, out);
                     }
                 }
             }
-            self.traced_blocks(at, corner, &mut pending, out, &mut scratch);
+            flush(&mut pending, out);
         }
     }
 

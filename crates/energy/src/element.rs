@@ -82,11 +82,11 @@ pub trait Element<const N: usize>: Sized + Send + Sync + 'static {
 
     /// Gradient and diagonal Hessian block of one corner: the exact block, made positive semi-definite by itself. Worth
     /// an override where the closed form of all corners projects at a cost that one vertex's block does not need.
-    fn vertex_block(
-        at: &At<f64, N>,
-        p: &Self::Params<f64>,
+    fn vertex_block<S: Scalar>(
+        at: &At<S, N>,
+        p: &Self::Params<S>,
         corner: usize,
-    ) -> (Vec3<f64>, Mat3<f64>) {
+    ) -> (Vec3<S>, Mat3<S>) {
         let _ = (at, p, corner);
         unreachable!("VERTEX_BLOCK is set without an override of vertex_block");
     }

@@ -52,6 +52,7 @@ mod each;
 mod element;
 pub mod fixture;
 mod kind;
+mod lanes;
 pub mod membrane;
 mod motion;
 mod parallel;

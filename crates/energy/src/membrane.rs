@@ -37,15 +37,15 @@ impl Film<f64> {
     }
 }
 
-impl Film<f64> {
+impl<S: Scalar> Film<S> {
     /// What a corner's motion `d` adds to the two columns of `F`: `c_1 d` and `c_2 d` (1/m).
     #[inline(always)]
-    pub fn row(&self, corner: usize) -> [f64; 2] {
+    pub fn row(&self, corner: usize) -> [S; 2] {
         let [i11, i12, i22] = self.inverse;
         match corner {
             0 => [-i11, -i12 - i22],
             1 => [i11, i12],
-            _ => [0.0, i22],
+            _ => [S::lit(0.0), i22],
         }
     }
 }

@@ -1,38 +1,55 @@
 //! Which stencils touch a vertex.
 
-/// For every vertex, the stencils around it and which corner it is of each.
+/// For every vertex and corner, the stencils that have the vertex at that corner.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Incidence {
+    arity: usize,
+    /// Where the list of `arity * vertex + corner` begins.
     start: Vec<u32>,
-    entries: Vec<(u32, u32)>,
+    stencils: Vec<u32>,
 }
 
 impl Incidence {
-    /// Counting sort of `stencils` (`arity` vertices each) by vertex; entries of a vertex are ordered by corner, then
-    /// stencil, so that sums have one order and equal corners stand together.
+    /// Counting sort of `stencils` (`arity` vertices each) by vertex, then corner; each list by stencil, so that sums have
+    /// one order.
     pub(crate) fn new(stencils: &[u32], arity: usize, vertex_count: usize) -> Self {
-        let mut start = vec![0_u32; vertex_count + 1];
-        for &v in stencils {
-            start[v as usize + 1] += 1;
+        let list = |place: usize, vertex: u32| arity * vertex as usize + place % arity;
+        let mut start = vec![0_u32; arity * vertex_count + 1];
+        for (place, &v) in stencils.iter().enumerate() {
+            start[list(place, v) + 1] += 1;
         }
-        for v in 0..vertex_count {
-            start[v + 1] += start[v];
+        for k in 1..start.len() {
+            start[k] += start[k - 1];
         }
         let mut next = start.clone();
-        let mut entries = vec![(0, 0); stencils.len()];
-        for corner in 0..arity {
-            for (stencil, vertices) in stencils.chunks_exact(arity).enumerate() {
-                let slot = &mut next[vertices[corner] as usize];
-                entries[*slot as usize] = (stencil as u32, corner as u32);
-                *slot += 1;
-            }
+        let mut sorted = vec![0; stencils.len()];
+        for (place, &v) in stencils.iter().enumerate() {
+            let slot = &mut next[list(place, v)];
+            sorted[*slot as usize] = (place / arity) as u32;
+            *slot += 1;
         }
-        Self { start, entries }
+        Self { arity, start, stencils: sorted }
     }
 
-    /// `(stencil, corner)` pairs of a vertex.
-    pub(crate) fn around(&self, vertex: u32) -> &[(u32, u32)] {
-        let v = vertex as usize;
-        &self.entries[self.start[v] as usize..self.start[v + 1] as usize]
+    /// Stencils that have `vertex` at `corner`, rising.
+    #[inline]
+    pub(crate) fn around(&self, vertex: u32, corner: usize) -> &[u32] {
+        let list = self.arity * vertex as usize + corner;
+        &self.stencils[self.start[list] as usize..self.start[list + 1] as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stencils_are_listed_by_vertex_and_corner() {
+        let incidence = Incidence::new(&[0, 1, 2, 2, 1, 3, 0, 2, 1], 3, 5);
+        assert_eq!(incidence.around(0, 0), [0, 2]);
+        assert_eq!(incidence.around(1, 1), [0, 1]);
+        assert_eq!(incidence.around(2, 0), [1]);
+        assert_eq!(incidence.around(1, 2), [2]);
+        assert!(incidence.around(4, 0).is_empty() && incidence.around(3, 0).is_empty());
     }
 }

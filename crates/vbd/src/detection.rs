@@ -9,8 +9,12 @@ use gusset_contact::{Candidates, CollisionMesh, QueryError};
 use gusset_energy::{Contacts, Row, SlabRow};
 use rayon::prelude::*;
 
-/// Candidates are searched this much further than the reach, and kept while no vertex has gone so far.
+/// Candidates are searched this much further than the reach, and kept while no vertex has gone so far: where a step's motion
+/// is so slow that a few steps are served. Else they are searched for one step alone.
 const SKIN: f64 = 0.25;
+
+/// Steps that the skin has to serve at least.
+const SERVED: f64 = 4.0;
 
 /// Rows of one task.
 const CHUNK: usize = 1024;
@@ -85,7 +89,10 @@ impl Detector {
         out: &mut Detection,
     ) -> Result<(), QueryError> {
         if self.candidates.dhat() < reach || !self.candidates.covers(x, x) {
-            let skin = SKIN * reach;
+            let steps = x.iter().zip(toward);
+            let fastest = steps.fold(0.0_f64, |most, (x, to)| most.max(x.distance_squared(*to)));
+            let slow = SERVED * fastest.sqrt() < SKIN * reach;
+            let skin = if slow { SKIN * reach } else { 0.0 };
             self.candidates.query(&self.mesh, x, toward, skin, reach, usize::MAX)?;
         }
         self.candidates.rows(&self.mesh, x, reach, &mut out.contacts);

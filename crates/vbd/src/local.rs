@@ -117,8 +117,10 @@ impl Sweep {
     }
 }
 
-/// Where every vertex goes if only what acts on single vertices acts: inertia, gravity, drag, supports. From there the
-/// iterations start.
+/// Kinds whose minimum is the inertial target: what acts on a vertex wherever it goes.
+const INERTIAL: [&str; 2] = ["inertia", "drag"];
+
+/// Where every vertex goes if only inertia, gravity, constant forces and drag act. From there the iterations start.
 pub(crate) fn predict(
     colouring: &Colouring,
     terms: &[Box<dyn Term>],
@@ -129,7 +131,7 @@ pub(crate) fn predict(
     for vertices in &colouring.colours {
         blocks.clear();
         blocks.resize(vertices.len(), VertexBlock::default());
-        for term in terms.iter().filter(|term| term.arity() == 1) {
+        for term in terms.iter().filter(|term| INERTIAL.contains(&term.kind())) {
             term.vertex_blocks(at, vertices, &mut blocks);
         }
         for (&v, block) in vertices.iter().zip(&blocks) {

@@ -85,7 +85,7 @@ impl Separator {
         }
         let mut offer = |axis: DVec3| {
             if let Some(other) = Self::best_of(axis, p, first, offset)
-                && !(best.gap >= other.gap)
+                && (other.gap > best.gap || best.gap.is_nan())
             {
                 best = other;
             }

@@ -36,7 +36,6 @@ pub enum Method {
 
 /// Settings of [`Method::Alm`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each remedy is a switch of its own")]
 pub struct Alm {
     /// Iterations from one round within the loop to the next; 0: none.
     pub interval: u32,

@@ -62,7 +62,7 @@ impl Truncation {
         self.movers.clear();
         let far = |v: &&u32| {
             let free = detection.free_way[**v as usize];
-            !(u[**v as usize].length_squared() <= free * free)
+            u[**v as usize].length_squared() > free * free
         };
         self.movers.extend(changed.iter().filter(far));
         let some = AtomicBool::new(false);

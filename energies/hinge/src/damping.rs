@@ -1,44 +1,64 @@
-//! Damping of bending: over one step of implicit Euler the energy
+//! Bending with damping: over one step of implicit Euler the energy
 //!
 //! ```text
-//! E = c/(2 dt) wrap(theta - theta_start)^2
+//! E = 1/2 k wrap(theta - theta0)^2 + c/(2 dt) wrap(theta - theta_start)^2
 //! ```
 //!
-//! with the angle `theta_start` at the start of the step. Its gradient is `c dtheta/dt g`; the assembled Hessian is
-//! Gauss-Newton's, `c/dt g g^T`.
+//! with the angle `theta_start` at the start of the step. The gradient of the second part is `c dtheta/dt g`; the assembled
+//! Hessian is Gauss-Newton's, `(k + c/dt) g g^T`. Both parts stand in one element since they share most of the work.
 
-use crate::{angle, assemble};
+use crate::{Edge, angle, assemble, bend};
 use gusset_energy::{At, Blocks, Element, Scalar, Vec3, fields};
 
 fields! {
     /// An interior edge that resists turning.
     pub struct DampedEdge<S> {
-        /// Moment per rate of the angle (N m s).
+        /// Bending: `k` (N m), cosine and sine of the rest angle.
+        pub elastic: [S; 3],
+        /// Moment per rate of the angle, `c` (N m s).
         pub damping: S,
     }
 }
 
-/// Damping of bending.
-pub struct HingeDamping;
+impl<S: Scalar> DampedEdge<S> {
+    /// The edge without its damping.
+    fn edge(&self) -> Edge<S> {
+        let [stiffness, rest_cos, rest_sin] = self.elastic;
+        Edge { stiffness, rest_cos, rest_sin }
+    }
+}
+
+/// Bending with damping.
+pub struct DampedHinge;
+
+/// Sine and cosine of the angle, scaled, at four points.
+#[inline(always)]
+fn angle_of<S: Scalar>([a, b, c, d]: [Vec3<S>; 4]) -> [S; 2] {
+    angle(d - c, (c - a).cross(d - a), (d - b).cross(c - b))
+}
 
 /// The angle now against that at the start, in (-pi, pi].
 #[inline(always)]
-fn turn<S: Scalar>(at: &At<S, 4>) -> S {
-    let of = |[a, b, c, d]: [Vec3<S>; 4]| angle(d - c, (c - a).cross(d - a), (d - b).cross(c - b));
-    let ([sin, cos], [start_sin, start_cos]) = (of(at.x), of(at.x_start));
+fn turn<S: Scalar>([sin, cos]: [S; 2], [start_sin, start_cos]: [S; 2]) -> S {
     (sin * start_cos - cos * start_sin).atan2(cos * start_cos + sin * start_sin)
 }
 
-impl Element<4> for HingeDamping {
+impl Element<4> for DampedHinge {
     type Params<S: Scalar> = DampedEdge<S>;
     const CLOSED_FORM: bool = true;
 
     fn energy<S: Scalar>(at: &At<S, 4>, p: &DampedEdge<S>) -> S {
-        p.damping * turn(at).square() / (at.dt * 2.0)
+        let (now, start) = (angle_of(at.x), angle_of(at.x_start));
+        let edge = p.edge();
+        edge.stiffness * bend(now, &edge).square() * 0.5
+            + p.damping * turn(now, start).square() / (at.dt * 2.0)
     }
 
     #[inline(always)]
     fn closed_form<S: Scalar>(at: &At<S, 4>, p: &DampedEdge<S>, out: &mut Blocks<4, S>) {
-        assemble(&at.x, p.damping / at.dt, turn(at), out);
+        let (now, start) = (angle_of(at.x), angle_of(at.x_start));
+        let (edge, viscous) = (p.edge(), p.damping / at.dt);
+        let moment = edge.stiffness * bend(now, &edge) + viscous * turn(now, start);
+        assemble(&at.x, edge.stiffness + viscous, moment, out);
     }
 }

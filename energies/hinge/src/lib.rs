@@ -19,12 +19,12 @@
 //! ```
 //!
 //! (Tamstorf and Grinspun, "Discrete bending forces and their Jacobians", 2013.) The assembled Hessian is
-//! Gauss-Newton's, `k g g^T`. Damping is that of the angle's rate ([`HingeDamping`]).
+//! Gauss-Newton's, `k g g^T`. Damping is that of the angle's rate ([`DampedHinge`]).
 
 mod damping;
 mod stiffness;
 
-pub use damping::{DampedEdge, HingeDamping};
+pub use damping::{DampedEdge, DampedHinge};
 use gusset_energy::{
     At, Blocks, BuildError, Element, Energy, Scalar, Site, Terms, Vec3, fields, non_negative,
     register, vec3,
@@ -105,11 +105,12 @@ impl Element<4> for Hinge {
     fn closed_form<S: Scalar>(at: &At<S, 4>, p: &Edge<S>, out: &mut Blocks<4, S>) {
         let [a, b, c, d] = at.x;
         let (n1, n2) = ((c - a).cross(d - a), (d - b).cross(c - b));
-        assemble(&at.x, p.stiffness, bend(angle(d - c, n1, n2), p), out);
+        let moment = p.stiffness * bend(angle(d - c, n1, n2), p);
+        assemble(&at.x, p.stiffness, moment, out);
     }
 }
 
-/// Gradient of `1/2 k bend^2` and the Gauss-Newton Hessian, from the gradient of the angle.
+/// Gradient and Gauss-Newton Hessian from the gradient `g` of the angle: `moment g` and `stiffness g g^T`.
 #[inline(always)]
 fn assemble<S: Scalar>([a, b, c, d]: &[Vec3<S>; 4], stiffness: S, bend: S, out: &mut Blocks<4, S>) {
     let (a, b, c, d) = (*a, *b, *c, *d);
@@ -125,7 +126,7 @@ fn assemble<S: Scalar>([a, b, c, d]: &[Vec3<S>; 4], stiffness: S, bend: S, out: 
     let g = [ga, gb, ga * (s - 1.0) + gb * (t - 1.0), -(ga * s + gb * t)];
     for i in 0..4 {
         let stiff = g[i] * stiffness;
-        out.gradient[i] = stiff * bend;
+        out.gradient[i] = g[i] * moment;
         for j in i..4 {
             out.hessian[i][j] = stiff.outer(g[j]);
         }
@@ -149,19 +150,20 @@ impl Energy for Hinge {
                 (cos / size, sin / size)
             }
         };
-        out.push(site.batch::<Self, 4>(body.topology.hinges.iter().map(|hinge| {
-            let (rest_cos, rest_sin) = rest(hinge);
-            let edge = Edge { stiffness: stiffness.of(body, hinge), rest_cos, rest_sin };
-            (hinge.vertices(), edge)
-        }))?);
         let damping = non_negative(self.damping.si(site.units), "damping", "N s")?;
-        if damping > 0.0 {
-            let rest_length = |hinge: &gusset_mesh::Hinge| {
-                let [c, d] = hinge.edge.map(|v| body.rest[v as usize]);
-                c.distance(d)
-            };
-            out.push(site.batch::<HingeDamping, 4>(body.topology.hinges.iter().map(|hinge| {
-                (hinge.vertices(), DampedEdge { damping: damping * rest_length(hinge) })
+        let edge = |hinge: &gusset_mesh::Hinge| {
+            let (rest_cos, rest_sin) = rest(hinge);
+            Edge { stiffness: stiffness.of(body, hinge), rest_cos, rest_sin }
+        };
+        let hinges = body.topology.hinges.iter();
+        if damping == 0.0 {
+            out.push(site.batch::<Self, 4>(hinges.map(|h| (h.vertices(), edge(h))))?);
+        } else {
+            out.push(site.batch::<DampedHinge, 4>(hinges.map(|h| {
+                let Edge { stiffness, rest_cos, rest_sin } = edge(h);
+                let [c, d] = h.edge.map(|v| body.rest[v as usize]);
+                let damping = damping * c.distance(d);
+                (h.vertices(), DampedEdge { elastic: [stiffness, rest_cos, rest_sin], damping })
             }))?);
         }
         Ok(())

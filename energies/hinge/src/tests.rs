@@ -206,21 +206,25 @@ fn a_collapsed_face_does_not_poison_the_assembled_blocks() {
 fn damping_resists_turning_and_nothing_else() {
     let wings = [[0.5, 0.0, 1.0], [0.5, 0.3, -0.9], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]];
     let start = folded(0.4);
-    Check::<HingeDamping, 4>::new(move |random| {
+    let damped = |stiffness: f64, angle: f64| {
+        let Edge { stiffness, rest_cos, rest_sin } = Edge { stiffness, ..rest(angle) };
+        DampedEdge { elastic: [stiffness, rest_cos, rest_sin], damping: 3.0 }
+    };
+    Check::<DampedHinge, 4>::new(move |random| {
         let mut at = random.near(wings, 0.3);
         at.x_start = random.near(wings, 0.3).x;
-        (at, DampedEdge { damping: 3.0 })
+        (at, damped(2.0, random.within(-1.0, 1.0)))
     })
     .internal()
-    .rest(start, DampedEdge { damping: 3.0 })
+    .rest(start, damped(2.0, fold(&start)))
     .formula(|at, p| {
-        // c/dt g g^T with g from a unit stiffness at a unit angle away from rest
+        // (k + c/dt) g g^T with g from a unit stiffness at a unit angle away from rest
         let here = fold(at);
         let g = gradient(at, &Edge { stiffness: 1.0, ..rest(here - 1.0) });
         let mut out = Blocks::zero();
         for i in 0..4 {
             for j in 0..4 {
-                out.hessian[i][j] = g[i].outer(g[j]) * (p.damping / at.dt);
+                out.hessian[i][j] = g[i].outer(g[j]) * (p.elastic[0] + p.damping / at.dt);
             }
         }
         out
@@ -229,7 +233,7 @@ fn damping_resists_turning_and_nothing_else() {
     let mut turned = folded(0.5);
     turned.x_start = start.x;
     let mut out = Blocks::zero();
-    HingeDamping::closed_form(&turned, &DampedEdge { damping: 3.0 }, &mut out);
+    DampedHinge::closed_form(&turned, &damped(0.0, 0.0), &mut out);
     let unit = gradient(&turned, &Edge { stiffness: 1.0, ..rest(fold(&turned) - 1.0) });
     let rate = (fold(&turned) - fold(&start)) / turned.dt;
     for (g, unit) in out.gradient.iter().zip(unit) {

@@ -43,18 +43,22 @@ impl Element<3> for Stable {
     }
 
     #[inline(always)]
-    fn vertex_block(at: &At<f64, 3>, p: &Triangle<f64>, corner: usize) -> (Vec3<f64>, Mat3<f64>) {
+    fn vertex_block<S: Scalar>(
+        at: &At<S, 3>,
+        p: &Triangle<S>,
+        corner: usize,
+    ) -> (Vec3<S>, Mat3<S>) {
         let [f1, f2] = p.rest.deformation(&at.x).columns;
         let [c1, c2] = p.rest.row(corner);
         let (mu, bulk) = (p.mu, p.lambda + p.mu);
         let normal = f1.cross(f2);
-        let j = normal.norm_squared().max(LEAST * LEAST).sqrt();
-        let normal = normal * (1.0 / j);
+        let j = normal.norm_squared().max(S::lit(LEAST * LEAST)).sqrt();
+        let normal = normal * j.recip();
         let q = f2.cross(normal) * c1 + normal.cross(f1) * c2; // dJ/dx
         let w = f2 * c1 - f1 * c2;
         let stress = bulk * (j - 1.0) - mu; // lambda' (J - alpha)
         let force = (f1 * c1 + f2 * c2) * mu + q * stress;
-        let r = stress.max(0.0) / j;
+        let r = stress.max(S::lit(0.0)) / j;
         let round = mu * (c1 * c1 + c2 * c2) + r * w.norm_squared();
         let block = Mat3::identity() * round + q.outer(q) * (bulk - r) - w.outer(w) * r;
         (force * p.rest.area, block * p.rest.area)

@@ -26,10 +26,10 @@ impl<S: Scalar> Tetrahedron<S> {
     }
 }
 
-impl Tetrahedron<f64> {
+impl<S: Scalar> Tetrahedron<S> {
     /// The row by which a corner moves `F`: `dF = dx m^T` (1/m).
     #[inline(always)]
-    fn row(&self, corner: usize) -> Vec3<f64> {
+    fn row(&self, corner: usize) -> Vec3<S> {
         let rows = Mat3 { columns: self.inverse }.transpose().columns;
         match corner {
             0 => -(rows[0] + rows[1] + rows[2]),
@@ -99,11 +99,11 @@ impl Element<4> for Stable {
     }
 
     /// `V [mu |m|^2 I + lambda' (cof F m)(cof F m)^T]`: along one vertex's motion the second derivative of `J` vanishes.
-    fn vertex_block(
-        at: &At<f64, 4>,
-        p: &Tetrahedron<f64>,
+    fn vertex_block<S: Scalar>(
+        at: &At<S, 4>,
+        p: &Tetrahedron<S>,
         corner: usize,
-    ) -> (Vec3<f64>, Mat3<f64>) {
+    ) -> (Vec3<S>, Mat3<S>) {
         let (f, m, bulk) = (p.deformation(&at.x), p.row(corner), p.lambda + p.mu);
         let area = f.cofactor() * m; // dJ/dx
         let force = f * m * p.mu + area * (bulk * (f.det() - 1.0) - p.mu);
@@ -151,13 +151,13 @@ impl Element<4> for Log {
     }
 
     /// `V [mu |m|^2 I + (lambda (1 - log J) + mu)/J^2 (cof F m)(cof F m)^T]`.
-    fn vertex_block(
-        at: &At<f64, 4>,
-        p: &Tetrahedron<f64>,
+    fn vertex_block<S: Scalar>(
+        at: &At<S, 4>,
+        p: &Tetrahedron<S>,
         corner: usize,
-    ) -> (Vec3<f64>, Mat3<f64>) {
+    ) -> (Vec3<S>, Mat3<S>) {
         let (f, m) = (p.deformation(&at.x), p.row(corner));
-        let log_j = 0.5 * strain(f).dilation.max(-1.0).ln_1p();
+        let log_j = strain(f).dilation.max(S::lit(-1.0)).ln_1p() * 0.5;
         let pressure = p.lambda * log_j - p.mu;
         let growth = f.cofactor() * m / f.det(); // d(log J)/dx
         let round = p.mu * m.norm_squared();

@@ -64,12 +64,12 @@ pub(crate) fn descent(
     let bad = !(relaxation > 0.0 && relaxation < 1.0);
     refuse("relaxation", bad, format!("`relaxation` is {relaxation}; it must be between 0 and 1"));
     let gap = config.gap.map_or(0.5 * margin.unwrap_or(0.0), |gap| gap.si(units));
-    let bad = config.gap.is_some() && !(gap >= 0.0);
+    let bad = config.gap.is_some() && (gap < 0.0 || gap.is_nan());
     refuse("gap", bad, format!("`gap` is {gap} m; it must be 0 or more"));
     let damping = config.damping.si(units);
     refuse(
         "damping",
-        !(damping >= 0.0),
+        damping < 0.0 || damping.is_nan(),
         format!("`damping` is {damping} N s/m; it must be 0 or more"),
     );
     let rings = config.rings.unwrap_or(ContactRule::default().rings);

@@ -159,7 +159,7 @@ impl Step<'_, '_, '_> {
             parts.detect(c, c, self.reach)?;
             let support = Support { kept: [1.0; 2], ..self.support };
             self.rows = Rows::make(parts.detection, &before, &support, parts.mass);
-            self.commit.renew(self.budget);
+            self.commit.renew(parts.cuts);
         }
         Ok(progress)
     }

@@ -76,9 +76,9 @@ impl Commit {
     }
 
     /// A detection at the committed positions gives everything its budget again.
-    pub(crate) fn renew(&mut self, reach: f64) {
+    pub(crate) fn renew(&mut self, cuts: &mut Cuts) {
         self.used.fill(0.0);
-        self.reach = reach;
+        cuts.clipped.fill(false);
     }
 
     /// One round towards the trial positions `x`.

@@ -39,15 +39,19 @@ impl Memory {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(44 * self.rows.len());
         for (key, m) in &self.rows {
-            key.iter().for_each(|k| bytes.extend(k.to_le_bytes()));
+            for k in key {
+                bytes.extend(k.to_le_bytes());
+            }
             let [x, y, z] = m.tangential.to_array();
-            [m.normal, x, y, z].iter().for_each(|f| bytes.extend(f.to_le_bytes()));
+            for f in [m.normal, x, y, z] {
+                bytes.extend(f.to_le_bytes());
+            }
         }
         bytes
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
-        if bytes.len() % 44 != 0 {
+        if !bytes.len().is_multiple_of(44) {
             return Err(format!("{} bytes of multipliers are not whole rows of 44", bytes.len()));
         }
         let row = |row: &[u8]| {

@@ -1,0 +1,5 @@
+//! Block descent, by theme: the step itself, contact, the scenes of the article on resting contact.
+
+mod colours;
+mod motion;
+mod resting;
