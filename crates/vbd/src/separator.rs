@@ -210,6 +210,7 @@ mod tests {
             offset,
             normal,
             gap: r.length() - offset,
+            sine_squared: 1.0,
             kind,
             primitives: [0, 0],
         }

@@ -112,7 +112,12 @@ impl Element<4> for Hinge {
 
 /// Gradient and Gauss-Newton Hessian from the gradient `g` of the angle: `moment g` and `stiffness g g^T`.
 #[inline(always)]
-fn assemble<S: Scalar>([a, b, c, d]: &[Vec3<S>; 4], stiffness: S, bend: S, out: &mut Blocks<4, S>) {
+fn assemble<S: Scalar>(
+    [a, b, c, d]: &[Vec3<S>; 4],
+    stiffness: S,
+    moment: S,
+    out: &mut Blocks<4, S>,
+) {
     let (a, b, c, d) = (*a, *b, *c, *d);
     let e = d - c;
     let (n1, n2) = ((c - a).cross(d - a), (d - b).cross(c - b));

@@ -101,7 +101,7 @@ fn threads_change_nothing() {
              [[body]]\nname = \"floor\"\nrole = \"obstacle\"\n\
              shape = {{ kind = \"grid\", size = [2, 2], cells = [9, 9] }}\n\
              [[body]]\nname = \"cloth\"\nshape = {{ kind = \"grid\", size = [1, 1], cells = [24, 24] }}\n\
-             translate = [0, 0, 0.03]\nrotate = {{ axis = [1, 2, 3], angle = 1 }}\nvelocity = [0, 0, -6]\n\
+             translate = [0, 0, 0.03]\nrotate = {{ axis = [1, 2, 3], angle = 1 }}\nvelocity = [0, 0, -15]\n\
              material = {{ area_density = 0.2 }}\n{STRETCH}{BENDING}"
         );
         let run = |threads: usize| {

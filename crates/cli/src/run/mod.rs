@@ -155,13 +155,13 @@ fn drive(
     };
     let resumed_from = arguments.continues().then_some(state.step);
 
-    let ended =
-        steps(solver, &mut state, &mut recorder, &mut totals, &requirements, last, console);
+    let ended = steps(solver, &mut state, &mut recorder, &mut totals, &requirements, last, console);
     let (frames, limits) = (recorder.frames(), recorder.limits());
     // A run that ends badly before its first step leaves nothing.
     let nothing = state.step == 0 && !arguments.continues() && !matches!(ended, Ok(End::Done));
     let verdicts = if nothing { Vec::new() } else { recorder.judge() };
-    let kept = if nothing { Ok(()) } else { recorder.finish(&state, solver, totals.record(&verdicts)) };
+    let kept =
+        if nothing { Ok(()) } else { recorder.finish(&state, solver, totals.record(&verdicts)) };
     let with_place = |failure: Failure| {
         let out = if nothing { None } else { Some(out.display().to_string()) };
         failure.with("steps", state.step).with("out", out)

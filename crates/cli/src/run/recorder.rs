@@ -173,7 +173,12 @@ impl Recorder {
     }
 
     /// Leaves a checkpoint of the last state and what the run amounts to, and closes the folder.
-    pub(super) fn finish(mut self, state: &State, solver: &dyn Stepper, summary: Value) -> Result<(), Failure> {
+    pub(super) fn finish(
+        mut self,
+        state: &State,
+        solver: &dyn Stepper,
+        summary: Value,
+    ) -> Result<(), Failure> {
         if self.saved.0 != Some(state.step) {
             self.checkpoint(state, solver)?;
         }
