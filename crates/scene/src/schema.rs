@@ -66,7 +66,8 @@ fn solvers(generator: &mut SchemaGenerator) -> Value {
     }
     let descent = DescentConfig::json_schema(generator);
     let vbd = with_kind(descent, "vbd", "Vertex block descent.");
-    json!({ "oneOf": [newton, vbd] })
+    let about = "How each step is solved: by Newton's method, or by block descent.";
+    json!({ "description": about, "oneOf": [newton, vbd] })
 }
 
 fn one<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
