@@ -355,6 +355,10 @@ fn closed_block<S: Scalar, E: Element<N>, const N: usize>(
         (all.gradient[C], all.hessian[C][C])
     }
     match corner {
+        0 if E::VERTEX_BLOCK => E::vertex_block(at, p, 0),
+        1 if E::VERTEX_BLOCK && N > 1 => E::vertex_block(at, p, 1),
+        2 if E::VERTEX_BLOCK && N > 2 => E::vertex_block(at, p, 2),
+        3 if E::VERTEX_BLOCK && N > 3 => E::vertex_block(at, p, 3),
         _ if E::VERTEX_BLOCK => E::vertex_block(at, p, corner),
         0 => block::<S, E, N, 0>(at, p),
         1 if N > 1 => block::<S, E, N, 1>(at, p),

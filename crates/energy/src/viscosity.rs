@@ -9,7 +9,7 @@
 
 use crate::element::{At, Blocks, Element};
 use crate::membrane::{self, Film};
-use gusset_scalar::Scalar;
+use gusset_scalar::{Mat3, Scalar, Vec3};
 
 crate::fields! {
     /// A triangle of a film that resists changes of shape.
@@ -40,6 +40,7 @@ fn change<S: Scalar>(at: &At<S, 3>, p: &DampedFilm<S>) -> [S; 3] {
 impl Element<3> for FilmDamping {
     type Params<S: Scalar> = DampedFilm<S>;
     const CLOSED_FORM: bool = true;
+    const VERTEX_BLOCK: bool = true;
 
     fn energy<S: Scalar>(at: &At<S, 3>, p: &DampedFilm<S>) -> S {
         let [c11, c22, c12] = change(at, p);
@@ -60,6 +61,22 @@ impl Element<3> for FilmDamping {
         membrane::assemble(&p.rest, f, [zero; 3], tangent, out);
         out.gradient = gradient;
     }
+
+    #[inline(always)]
+    fn vertex_block<S: Scalar>(
+        at: &At<S, 3>,
+        p: &DampedFilm<S>,
+        corner: usize,
+    ) -> (Vec3<S>, Mat3<S>) {
+        let [f1, f2] = p.rest.deformation(&at.x).columns;
+        let [c1, c2] = p.rest.row(corner);
+        let [c11, c22, c12] = change(at, p);
+        let (d11, d22, d12) = (f1 * (c1 * 2.0), f2 * (c2 * 2.0), f2 * c1 + f1 * c2);
+        let scale = p.rest.area * p.damping / at.dt;
+        let force = d11 * c11 + d22 * c22 + d12 * (c12 * 2.0);
+        let block = d11.outer(d11) + d22.outer(d22) + d12.outer(d12) * S::lit(2.0);
+        (force * scale, block * scale)
+    }
 }
 
 #[cfg(test)]
@@ -67,7 +84,6 @@ mod tests {
     use super::*;
     use crate::check::Check;
     use glam::DVec3;
-    use gusset_scalar::{Mat3, Vec3};
 
     const REST: [DVec3; 3] =
         [DVec3::ZERO, DVec3::new(0.02, 0.001, 0.0), DVec3::new(0.004, 0.015, 0.003)];

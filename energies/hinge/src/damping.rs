@@ -7,8 +7,8 @@
 //! with the angle `theta_start` at the start of the step. The gradient of the second part is `c dtheta/dt g`; the assembled
 //! Hessian is Gauss-Newton's, `(k + c/dt) g g^T`. Both parts stand in one element since they share most of the work.
 
-use crate::{Edge, angle, assemble, bend};
-use gusset_energy::{At, Blocks, Element, Scalar, Vec3, fields};
+use crate::{Edge, angle, assemble, assemble_corner, bend};
+use gusset_energy::{At, Blocks, Element, Mat3, Scalar, Vec3, fields};
 
 fields! {
     /// An interior edge that resists turning.
@@ -46,6 +46,7 @@ fn turn<S: Scalar>([sin, cos]: [S; 2], [start_sin, start_cos]: [S; 2]) -> S {
 impl Element<4> for DampedHinge {
     type Params<S: Scalar> = DampedEdge<S>;
     const CLOSED_FORM: bool = true;
+    const VERTEX_BLOCK: bool = true;
 
     fn energy<S: Scalar>(at: &At<S, 4>, p: &DampedEdge<S>) -> S {
         let (now, start) = (angle_of(at.x), angle_of(at.x_start));
@@ -60,5 +61,17 @@ impl Element<4> for DampedHinge {
         let (edge, viscous) = (p.edge(), p.damping / at.dt);
         let moment = edge.stiffness * bend(now, &edge) + viscous * turn(now, start);
         assemble(&at.x, edge.stiffness + viscous, moment, out);
+    }
+
+    #[inline(always)]
+    fn vertex_block<S: Scalar>(
+        at: &At<S, 4>,
+        p: &DampedEdge<S>,
+        corner: usize,
+    ) -> (Vec3<S>, Mat3<S>) {
+        let (now, start) = (angle_of(at.x), angle_of(at.x_start));
+        let (edge, viscous) = (p.edge(), p.damping / at.dt);
+        let moment = edge.stiffness * bend(now, &edge) + viscous * turn(now, start);
+        assemble_corner(&at.x, edge.stiffness + viscous, moment, corner)
     }
 }
