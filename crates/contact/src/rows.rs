@@ -74,6 +74,14 @@ impl CollisionMesh {
     }
 }
 
+impl CollisionMesh {
+    /// World vertices of a mesh pair in the order of rows, and the distance that counts as touching (m).
+    pub fn pair_stencil(&self, kind: RowKind, primitives: [u32; 2]) -> ([u32; 4], f64) {
+        let Stencil { vertices, offset, .. } = self.stencil(kind, primitives);
+        (vertices, offset)
+    }
+}
+
 impl Stencil {
     #[inline(always)]
     pub(crate) fn gather(&self, x: &[DVec3]) -> [DVec3; 4] {

@@ -403,6 +403,10 @@ impl<E: Element<N>, const N: usize> Term for Batch<E, N> {
         self.rows.is_some() || self.lag.is_some()
     }
 
+    fn constant(&self) -> bool {
+        !self.dynamic() && self.schedule.is_none()
+    }
+
     fn at_time(&mut self, t: f64) {
         if let Some(schedule) = &self.schedule {
             self.active = schedule(t, &mut self.stencils.params);

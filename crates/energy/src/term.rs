@@ -107,6 +107,11 @@ pub trait Term: Send + Sync {
         false
     }
 
+    /// Whether stencils and constants stay as they are for good, so that a copy of them elsewhere need not be compared.
+    fn constant(&self) -> bool {
+        false
+    }
+
     /// Keyframes, releases: the term as it is for a step that ends at `t` (s); called once per step before anything
     /// else.
     fn at_time(&mut self, t: f64) {

@@ -70,22 +70,33 @@ pub(crate) struct Buffers {
 
 impl Newton<'_> {
     /// Takes the rows and energies of `x`, which the candidates cover.
-    pub(crate) fn begin(&mut self, interval: &Interval<'_>, x: &[DVec3], record: &mut StepRecord) {
-        self.evaluate(interval, x, record);
+    pub(crate) fn begin(
+        &mut self,
+        interval: &Interval<'_>,
+        x: &[DVec3],
+        record: &mut StepRecord,
+    ) -> Result<(), Failure> {
+        self.evaluate(interval, x, record)?;
         self.buffers.exact_below = match self.settings.curvature {
             Curvature::Projected => 0.0,
             Curvature::Adaptive => EXACT_BELOW * interval.tolerance,
         };
         std::mem::swap(&mut self.buffers.energies, &mut self.buffers.trial_energies);
+        Ok(())
     }
 
     /// Rows of `x` into the terms, energies of `x` into `trial_energies`. False where a gap is not positive.
-    fn evaluate(&mut self, interval: &Interval<'_>, x: &[DVec3], record: &mut StepRecord) -> bool {
+    fn evaluate(
+        &mut self,
+        interval: &Interval<'_>,
+        x: &[DVec3],
+        record: &mut StepRecord,
+    ) -> Result<bool, Failure> {
         let times = &mut record.seconds;
         if let Some(collision) = self.collision.as_deref_mut() {
             let smallest = collision.rows(x, times);
             if collision.lost(smallest).is_some() {
-                return false;
+                return Ok(false);
             }
             for term in self.terms.iter_mut() {
                 term.refresh(&collision.contacts);
@@ -93,10 +104,10 @@ impl Newton<'_> {
         }
         let begin = Instant::now();
         let out = &mut self.buffers.trial_energies;
-        self.backend.energies(self.terms, &interval.at(x), out);
+        self.backend.energies(self.terms, &interval.at(x), out)?;
         out.extend(self.pull.map(|pull| pull.energy(x)));
         add(&mut times.line_search, begin.elapsed());
-        true
+        Ok(true)
     }
 
     /// One iteration from `x`, whose rows and energies were taken; moves `x`.
@@ -169,7 +180,11 @@ impl Newton<'_> {
             pull.assemble(x, self.system);
         }
         add(&mut record.seconds.assembly, begin.elapsed());
-        let solution = self.linear.solve(self.system, &mut self.buffers.direction)?;
+        let direction = &mut self.buffers.direction;
+        let solution = match self.backend.solve(self.system, direction) {
+            Some(solved) => solved?,
+            None => self.linear.solve(self.system, direction)?,
+        };
         add(&mut record.seconds.factorisation, solution.factorisation);
         add(&mut record.seconds.solve, solution.solve);
         record.linear_residual = record.linear_residual.max(solution.residual);
@@ -212,7 +227,7 @@ impl Newton<'_> {
             record.halvings += u32::from(halving > 0);
             trial.clear();
             trial.extend(x.iter().zip(&self.buffers.dx).map(|(x, d)| *x + *d * alpha));
-            let feasible = self.evaluate(interval, &trial, record);
+            let feasible = self.evaluate(interval, &trial, record)?;
             change = if feasible { self.change() } else { f64::INFINITY };
             accepted = match self.settings.line_search {
                 LineSearch::Armijo => change <= 1e-4 * alpha * slope + rounding,
@@ -257,11 +272,11 @@ impl Newton<'_> {
             self.buffers.trial.clear();
             self.buffers.trial.extend(x.iter().zip(&self.buffers.dx).map(|(x, d)| *x + *d));
             let trial = std::mem::take(&mut self.buffers.trial);
-            let feasible = self.evaluate(interval, &trial, record);
+            let feasible = self.evaluate(interval, &trial, record)?;
             self.buffers.trial = trial;
             if !feasible || self.change() >= 0.0 {
                 // Back to the rows of the positions that stay; their energies are kept.
-                self.evaluate(interval, x, record);
+                self.evaluate(interval, x, record)?;
                 break;
             }
             record.extensions += 1;

@@ -1,6 +1,7 @@
 //! The step certificate: why a step took what it took.
 
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -104,6 +105,12 @@ pub struct StepRecord {
     pub descent: Option<Box<DescentRecord>>,
     /// Time spent.
     pub seconds: Times,
+    /// Seconds on the device, by kernel; empty on the CPU.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub kernels: BTreeMap<String, f64>,
+    /// What else a reader should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// What a step of block descent did, beside what every step does.
@@ -192,6 +199,8 @@ impl Failure {
                 | Self::Iterations { .. }
                 | Self::GapLost(_)
                 | Self::Blocked { .. }
+                // Where the CPU takes over from a device.
+                | Self::Linear(gusset_system::SolveError::Device(_))
         )
     }
 }

@@ -53,8 +53,9 @@ impl Solver {
     pub fn with_backend(
         model: Model,
         settings: Settings,
-        backend: Box<dyn Backend>,
+        mut backend: Box<dyn Backend>,
     ) -> Result<Self, SolverError> {
+        backend.use_method(settings.linear);
         let mobility = model.mobility();
         let held: Vec<bool> = mobility.iter().map(|m| *m != Mobility::Free).collect();
         let collision = model.contact.map(|settings| Collision::new(&model.world, settings));
@@ -102,7 +103,10 @@ impl Solver {
             ..Default::default()
         };
         let span = Span { from: t, parts: 1, part: 0, dt };
-        match self.advance(&state.x, &state.v, span, 0, &mut record) {
+        let advanced = self.advance(&state.x, &state.v, span, 0, &mut record);
+        let report = self.backend.report();
+        (record.kernels, record.notes) = (report.seconds, report.notes);
+        match advanced {
             Ok((x, v)) => {
                 record.seconds.total = begin.elapsed().as_secs_f64();
                 *out = State { x, v, step: state.step + 1 };
@@ -252,7 +256,10 @@ impl Solver {
             let mut pull = std::mem::take(&mut self.pull);
             let mut newton = self.newton(true, Some(&pull));
             if !begun {
-                newton.begin(interval, x, record);
+                if let Err(failure) = newton.begin(interval, x, record) {
+                    self.pull = pull;
+                    return Err(failure);
+                }
                 begun = true;
             }
             let progress = newton.iterate(interval, x, record);
@@ -302,7 +309,7 @@ impl Solver {
     ) -> Result<(), Failure> {
         let (most, accept) = (self.settings.max_iterations, self.settings.accept_exhausted);
         let mut newton = self.newton(false, None);
-        newton.begin(interval, x, record);
+        newton.begin(interval, x, record)?;
         for _ in 0..most {
             if newton.iterate(interval, x, record)? == Progress::Converged {
                 record.energies = newton.energies();

@@ -3,6 +3,7 @@
 use crate::pattern::{FIXED, Pattern, Place, pair};
 use gusset_energy::{StepState, Term, Want, block_count, block_index};
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
 
 /// Block columns or vertices per task.
@@ -23,6 +24,15 @@ pub enum AssemblyError {
         /// Its world vertices.
         vertices: Vec<u32>,
     },
+    /// The device that should have done it can't.
+    #[error("{0}")]
+    Device(String),
+}
+
+/// Numbers patterns apart, those of different systems as well.
+fn next_version() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// One contribution to a target: a block of the arena, transposed where the stencil's order is the other way round.
@@ -67,8 +77,10 @@ pub struct System {
     static_pairs: Vec<u64>,
     /// Sorted block keys beyond those.
     extra_pairs: Vec<u64>,
-    /// Number of changes of the pattern so far.
+    /// Of the pattern; no other has it.
     version: u64,
+    /// What was added to diagonal blocks since the last assembly: block and stiffness (N/m).
+    added: Vec<(u32, f64)>,
     gather: Gather,
     arena: Arena,
     dynamic: Vec<Dynamic>,
@@ -119,7 +131,8 @@ impl System {
         system
     }
 
-    /// Counts the changes of the pattern; a solver that caches a symbolic factorisation compares it.
+    /// Number of the pattern, changed whenever it changes and shared with no other system; what is kept for a pattern is
+    /// kept under it.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -168,7 +181,7 @@ impl System {
     }
 
     fn rebuild(&mut self, terms: &[Box<dyn Term>]) {
-        self.version += 1;
+        self.version = next_version();
         self.pattern.rebuild(&self.static_pairs, &self.extra_pairs);
         self.values = vec![0.0; self.pattern.value_count()];
         self.gradient = vec![0.0; 3 * self.pattern.len()];
@@ -184,6 +197,7 @@ impl System {
         want: Want,
         near: impl FnOnce() -> Vec<[u32; 4]>,
     ) -> Result<(), AssemblyError> {
+        self.added.clear();
         let mut first = (0, 0);
         self.arena.size(terms);
         for term in terms.iter().filter(|t| !t.dynamic()) {
@@ -206,6 +220,17 @@ impl System {
         }
     }
 
+    /// What [`System::add_diagonal`] has added since the last assembly: diagonal blocks by their index and stiffnesses (N/m). For a backend
+    /// that keeps the values elsewhere.
+    pub fn added(&self) -> &[(u32, f64)] {
+        &self.added
+    }
+
+    /// Begins a new assembly elsewhere: nothing has been added to it.
+    pub fn forget_added(&mut self) {
+        self.added.clear();
+    }
+
     /// Adds a gradient (N) and an isotropic stiffness (N/m) to one vertex of the assembled system.
     pub fn add_diagonal(&mut self, vertex: u32, gradient: [f64; 3], stiffness: f64) {
         let v = self.pattern.index(vertex);
@@ -214,9 +239,30 @@ impl System {
         }
         let to = &mut self.gradient[3 * v as usize..][..3];
         to.iter_mut().zip(gradient).for_each(|(a, b)| *a += b);
+        let diagonal = self.pattern.block(v, v).expect("every diagonal block is there");
+        self.added.push((diagonal as u32, stiffness));
         let place = self.pattern.place(v, v).expect("every diagonal block is there");
         let block = [stiffness, 0.0, 0.0, 0.0, stiffness, 0.0, 0.0, 0.0, stiffness];
         place.add(&mut self.values[place.base..], &block);
+    }
+
+    /// Takes the values from blocks given row-major in the pattern's order: nine numbers each, those of the diagonal whole.
+    pub fn take_blocks(&mut self, blocks: &[f64]) {
+        assert_eq!(blocks.len(), 9 * self.pattern.block_count(), "nine numbers a block");
+        let pattern = &self.pattern;
+        column_chunks(pattern, &mut self.values).into_par_iter().for_each(|(first, values)| {
+            let start = pattern.base(first);
+            values.fill(0.0);
+            for j in first..(first + CHUNK).min(pattern.len()) {
+                let count = pattern.rows(j).len();
+                let column = &mut values[pattern.base(j) - start..];
+                let own = &blocks[9 * pattern.first_block(j)..][..9 * count];
+                for (slot, block) in own.chunks_exact(9).enumerate() {
+                    let block = block.try_into().expect("nine numbers a block");
+                    Place { base: 0, blocks: count, slot }.add(column, block);
+                }
+            }
+        });
     }
 
     fn evaluate_dynamic(
@@ -234,11 +280,39 @@ impl System {
             local.hessian.resize(h, 0.0);
             term.eval(at, Want::Hessian, &mut local.gradient, &mut local.hessian);
         }
-        if self.locate(&dynamic) {
-            return;
+        if !self.locate(&dynamic) {
+            self.grow(terms, near);
+            let found = self.locate(&dynamic);
+            debug_assert!(found, "the pattern has every block that was added to it");
         }
+    }
+
+    /// Makes the pattern hold every block of the dynamic terms' stencils. If it lacks one, it grows by them and by `near`
+    /// (stencils that may act soon). For backends that assemble elsewhere; [`System::assemble`] does it itself.
+    pub fn cover(&mut self, terms: &[Box<dyn Term>], near: impl FnOnce() -> Vec<[u32; 4]>) {
+        let covered = terms.iter().filter(|t| t.dynamic()).all(|term| {
+            let arity = term.arity();
+            term.stencils().par_chunks(arity * CHUNK).all(|stencils| {
+                stencils.chunks_exact(arity).all(|stencil| self.has_blocks(stencil))
+            })
+        });
+        if !covered {
+            self.grow(terms, near);
+        }
+    }
+
+    fn has_blocks(&self, stencil: &[u32]) -> bool {
+        stencil.iter().enumerate().all(|(i, &a)| {
+            stencil[i + 1..].iter().all(|&b| {
+                let (a, b) = (self.pattern.index(a), self.pattern.index(b));
+                a == FIXED || b == FIXED || self.pattern.block(a, b).is_some()
+            })
+        })
+    }
+
+    fn grow(&mut self, terms: &[Box<dyn Term>], near: impl FnOnce() -> Vec<[u32; 4]>) {
         let mut extra = std::mem::take(&mut self.extra_pairs);
-        for term in &dynamic {
+        for term in terms.iter().filter(|t| t.dynamic()) {
             for stencil in term.stencils().chunks_exact(term.arity()) {
                 self.push_missing(stencil, &mut extra);
             }
@@ -250,8 +324,6 @@ impl System {
         extra.dedup();
         self.extra_pairs = extra;
         self.rebuild(terms);
-        let found = self.locate(&dynamic);
-        debug_assert!(found, "the pattern has every block that was added to it");
     }
 
     /// Finds where each block of the dynamic stencils goes; false if the pattern lacks one.

@@ -1,8 +1,31 @@
 //! Who evaluates the terms.
 
 use crate::assembly::{AssemblyError, System};
+use crate::solver::{Method, Solution, SolveError};
 use crate::sum::Compensated;
 use gusset_energy::{StepState, Term, Want};
+use std::collections::BTreeMap;
+
+/// What a backend has to tell about a step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BackendReport {
+    /// Seconds by kernel or kind of transfer.
+    pub seconds: BTreeMap<String, f64>,
+    /// Anything a reader should know: that the CPU has taken over, say.
+    pub notes: Vec<String>,
+}
+
+impl BackendReport {
+    /// Counts some time to a kernel.
+    pub fn add(&mut self, kernel: &str, seconds: f64) {
+        match self.seconds.get_mut(kernel) {
+            Some(sum) => *sum += seconds,
+            None => {
+                self.seconds.insert(kernel.to_owned(), seconds);
+            }
+        }
+    }
+}
 
 /// Evaluates terms: the CPU here, a GPU elsewhere.
 pub trait Backend: Send {
@@ -20,7 +43,33 @@ pub trait Backend: Send {
     ) -> Result<(), AssemblyError>;
 
     /// Energy of each term (J).
-    fn energies(&mut self, terms: &[Box<dyn Term>], at: &StepState<'_>, out: &mut Vec<Compensated>);
+    fn energies(
+        &mut self,
+        terms: &[Box<dyn Term>],
+        at: &StepState<'_>,
+        out: &mut Vec<Compensated>,
+    ) -> Result<(), AssemblyError>;
+
+    /// How systems will be solved; told once, before anything else.
+    fn use_method(&mut self, method: Method) {
+        let _ = method;
+    }
+
+    /// Solves the system that was assembled last, as [`LinearSolver::solve`](crate::LinearSolver::solve) does; `None` where
+    /// that is for the CPU to do.
+    fn solve(
+        &mut self,
+        system: &System,
+        direction: &mut Vec<f64>,
+    ) -> Option<Result<Solution, SolveError>> {
+        let _ = (system, direction);
+        None
+    }
+
+    /// What there is to tell since the last time it was asked.
+    fn report(&mut self) -> BackendReport {
+        BackendReport::default()
+    }
 }
 
 /// Evaluates on the CPU, with every core; needs nothing installed.
@@ -50,11 +99,12 @@ impl Backend for CpuBackend {
         terms: &[Box<dyn Term>],
         at: &StepState<'_>,
         out: &mut Vec<Compensated>,
-    ) {
+    ) -> Result<(), AssemblyError> {
         out.clear();
         for term in terms {
             term.energy(at, &mut self.per_stencil);
             out.push(Compensated::of(&self.per_stencil));
         }
+        Ok(())
     }
 }

@@ -134,6 +134,12 @@ impl Pattern {
         Some(Place { base: self.base(j), blocks: rows.len(), slot })
     }
 
+    /// Index of block (a, b) of free indices among all blocks, if the pattern has it.
+    pub fn block(&self, a: u32, b: u32) -> Option<usize> {
+        let column = a.min(b) as usize;
+        Some(self.first_block(column) + self.place(a, b)?.slot)
+    }
+
     /// Replaces the blocks by the diagonal and the union of two sorted lists of [`pair`] keys.
     pub(crate) fn rebuild(&mut self, fixed_pairs: &[u64], more: &[u64]) {
         let mut all: Vec<u64> = Vec::with_capacity(fixed_pairs.len() + more.len() + self.len());

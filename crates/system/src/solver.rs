@@ -43,6 +43,9 @@ pub enum SolveError {
         /// Relative residual wanted.
         tolerance: f64,
     },
+    /// The device that should have solved it can't.
+    #[error("{0}")]
+    Device(String),
     /// Memory for the factor can't be had.
     #[error("no memory for the factor of the Newton matrix: {0}")]
     OutOfMemory(String),

@@ -20,6 +20,11 @@ impl Compensated {
         sum
     }
 
+    /// A sum from its two parts, as another processor made them.
+    pub fn from_parts(high: f64, low: f64) -> Self {
+        Self { high, low }
+    }
+
     /// Adds a number.
     #[inline]
     pub fn add(&mut self, v: f64) {
