@@ -1,0 +1,306 @@
+//! The Vulkan backend.
+
+use crate::assembly::Assembly;
+use crate::kernels::Kernels;
+use crate::linear::{ConjugateGradients, Ending};
+use crate::terms::{DeviceTerm, State};
+use crate::vulkan::{Array, Device, DeviceKind, GpuError, Instance, Recorder, Stream};
+use gusset_energy::{StepState, Term, Want};
+use gusset_system::{
+    AssemblyError, Backend, BackendReport, Compensated, Method, Solution, SolveError, System,
+};
+use std::sync::Arc;
+
+/// Evaluates and assembles terms on a Vulkan device.
+pub struct VulkanBackend {
+    stream: Stream,
+    resident: Resident,
+    /// How systems are solved; on the device by conjugate gradients, else on the CPU.
+    method: Method,
+    gradients: Option<ConjugateGradients>,
+    /// Nine numbers a block, as they came down.
+    blocks: Vec<f64>,
+    report: BackendReport,
+}
+
+/// What lives on the device.
+struct Resident {
+    device: Device,
+    kernels: Kernels,
+    state: State,
+    terms: Vec<DeviceTerm>,
+    assembly: Assembly,
+    energies: Array<f64>,
+    sums: Array<f64>,
+}
+
+impl Resident {
+    fn new(device: &Device) -> Result<Self, GpuError> {
+        let mut kernels = Kernels::new(device);
+        Ok(Self {
+            state: State::new(device)?,
+            terms: Vec::new(),
+            assembly: Assembly::new(device, &mut kernels)?,
+            energies: Array::new(device, 0)?,
+            sums: Array::new(device, 0)?,
+            kernels,
+            device: device.clone(),
+        })
+    }
+
+    /// Brings terms and positions up to date.
+    fn update(
+        &mut self,
+        to: &mut Recorder<'_>,
+        terms: &[Box<dyn Term>],
+        at: &StepState<'_>,
+    ) -> Result<(), GpuError> {
+        let same = self.terms.len() == terms.len()
+            && self.terms.iter().zip(terms).all(|(mine, term)| mine.is(term.as_ref()));
+        if !same {
+            self.forget();
+            for term in terms {
+                let term = DeviceTerm::new(&self.device, &mut self.kernels, term.as_ref())?;
+                self.terms.push(term);
+            }
+        }
+        for (mine, term) in self.terms.iter_mut().zip(terms) {
+            mine.set(to, term.as_ref())?;
+        }
+        self.state.set(to, at)
+    }
+
+    /// After a failure nothing is known of what the device holds.
+    fn forget(&mut self) {
+        self.terms.clear();
+        self.state.forget();
+        self.assembly.forget();
+    }
+
+    /// Records the energies of all terms: of each stencil, and sums of 64 of them.
+    fn record_energies(
+        &mut self,
+        to: &mut Recorder<'_>,
+        terms: &[Box<dyn Term>],
+        dt: f64,
+    ) -> Result<(), GpuError> {
+        self.energies.resize(terms.iter().map(|t| t.count()).sum())?;
+        self.sums.resize(terms.iter().map(|t| 2 * t.count().div_ceil(64)).sum())?;
+        to.barrier()?;
+        to.section("upload")?;
+        let most = self.device.limits().storage_range;
+        let (mut energy_at, mut sum_at) = (0, 0);
+        for (mine, term) in self.terms.iter().zip(terms) {
+            let mut first = 0;
+            while first < term.count() && term.active() {
+                let count = (term.count() - first).min(mine.at_once(most));
+                let energies = (&self.energies, energy_at + first);
+                let sums = (&self.sums, sum_at + first / 64);
+                mine.energies(to, &self.state, dt, first..first + count, energies, sums)?;
+                to.section(mine.kernels.energy.name())?;
+                first += count;
+            }
+            energy_at += term.count();
+            sum_at += term.count().div_ceil(64);
+        }
+        to.barrier()
+    }
+}
+
+impl VulkanBackend {
+    /// Opens a device of this machine: that with the given number or name, else the most wanted one.
+    pub fn open(wanted: Option<&str>) -> Result<Self, GpuError> {
+        let instance = Instance::new(std::env::var_os("GUSSET_VULKAN_VALIDATION").is_some())?;
+        Self::new(&Device::open(&instance, wanted)?)
+    }
+
+    /// A backend on an open device.
+    pub fn new(device: &Device) -> Result<Self, GpuError> {
+        Ok(Self {
+            stream: Stream::new(device)?,
+            resident: Resident::new(device)?,
+            method: Method::Cholesky,
+            gradients: None,
+            blocks: Vec::new(),
+            report: BackendReport::default(),
+        })
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.resident.device
+    }
+
+    fn keep_times(&mut self, times: Vec<(Arc<str>, f64)>) {
+        for (name, seconds) in times {
+            self.report.add(&name, seconds);
+        }
+    }
+
+    fn try_assemble(
+        &mut self,
+        terms: &[Box<dyn Term>],
+        at: &StepState<'_>,
+        want: Want,
+        system: &mut System,
+    ) -> Result<bool, GpuError> {
+        let mut to = self.stream.begin()?;
+        self.resident.update(&mut to, terms, at)?;
+        let Resident { assembly, terms: on_device, state, .. } = &mut self.resident;
+        let pattern = (&system.pattern, system.version());
+        assembly.record(&mut to, pattern, terms, on_device, state, at.dt, want != Want::Hessian)?;
+        let gradient = to.download(&assembly.gradient, 0..assembly.gradient.len())?;
+        // What is solved on the device stays there.
+        let stays = matches!(self.method, Method::Pcg { .. });
+        let down = if stays { 0 } else { assembly.blocks.len() };
+        let blocks = to.download(&assembly.blocks, 0..down)?;
+        let status = to.download(&assembly.status, 0..1)?;
+        to.section("download")?;
+        let times = to.submit()?;
+        gradient.read(&mut system.gradient)?;
+        system.forget_added();
+        if !stays {
+            self.blocks.resize(down, 0.0);
+            blocks.read(&mut self.blocks)?;
+            system.take_blocks(&self.blocks);
+        }
+        self.keep_times(times);
+        Ok(status.to_vec()? == [0])
+    }
+
+    fn try_energies(
+        &mut self,
+        terms: &[Box<dyn Term>],
+        at: &StepState<'_>,
+        out: &mut Vec<Compensated>,
+    ) -> Result<(), GpuError> {
+        let mut to = self.stream.begin()?;
+        self.resident.update(&mut to, terms, at)?;
+        self.resident.record_energies(&mut to, terms, at.dt)?;
+        let sums = to.download(&self.resident.sums, 0..self.resident.sums.len())?;
+        to.section("download")?;
+        let times = to.submit()?;
+        self.keep_times(times);
+        let sums = sums.to_vec()?;
+        let mut first = 0;
+        out.clear();
+        for term in terms {
+            let mut sum = Compensated::default();
+            let end = first + 2 * term.count().div_ceil(64);
+            if term.active() {
+                for pair in sums[first..end].chunks_exact(2) {
+                    sum.add_sum(Compensated::from_parts(pair[0], pair[1]));
+                }
+            }
+            first = end;
+            out.push(sum);
+        }
+        Ok(())
+    }
+
+    /// Seconds of one product of the matrix that was last solved with on the device and a vector: the fastest of some.
+    pub fn time_multiply(&mut self, system: &System, tries: u32) -> Result<f64, GpuError> {
+        let blocks = &self.resident.assembly.blocks;
+        match &self.gradients {
+            Some(solver) => solver.time_multiply(&mut self.stream, blocks, system, tries),
+            None => Err(GpuError::Other("nothing was solved on the device".to_owned())),
+        }
+    }
+
+    /// Energy of every stencil of every term (J), term after term, as the device computes it.
+    pub fn stencil_energies(
+        &mut self,
+        terms: &[Box<dyn Term>],
+        at: &StepState<'_>,
+    ) -> Result<Vec<f64>, GpuError> {
+        let mut to = self.stream.begin()?;
+        self.resident.update(&mut to, terms, at)?;
+        self.resident.record_energies(&mut to, terms, at.dt)?;
+        let energies = to.download(&self.resident.energies, 0..self.resident.energies.len())?;
+        to.submit()?;
+        energies.to_vec()
+    }
+}
+
+fn failed(error: &GpuError) -> AssemblyError {
+    AssemblyError::Device(error.to_string())
+}
+
+impl Backend for VulkanBackend {
+    fn name(&self) -> String {
+        let info = self.device().info();
+        let software = if info.kind == DeviceKind::Software { ", software" } else { "" };
+        format!("vulkan ({}{software})", info.name)
+    }
+
+    fn assemble(
+        &mut self,
+        terms: &[Box<dyn Term>],
+        at: &StepState<'_>,
+        want: Want,
+        near: &mut dyn FnMut() -> Vec<[u32; 4]>,
+        system: &mut System,
+    ) -> Result<(), AssemblyError> {
+        system.cover(terms, &mut *near);
+        match self.try_assemble(terms, at, want, system) {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                // Something is not finite; the CPU says which stencil.
+                system.assemble(terms, at, want, near)?;
+                Err(AssemblyError::Device(
+                    "the device's sums are not finite where the CPU's are".to_owned(),
+                ))
+            }
+            Err(error) => {
+                self.resident.forget();
+                Err(failed(&error))
+            }
+        }
+    }
+
+    fn energies(
+        &mut self,
+        terms: &[Box<dyn Term>],
+        at: &StepState<'_>,
+        out: &mut Vec<Compensated>,
+    ) -> Result<(), AssemblyError> {
+        self.try_energies(terms, at, out).map_err(|error| {
+            self.resident.forget();
+            failed(&error)
+        })
+    }
+
+    fn use_method(&mut self, method: Method) {
+        self.method = method;
+    }
+
+    fn solve(
+        &mut self,
+        system: &System,
+        direction: &mut Vec<f64>,
+    ) -> Option<Result<Solution, SolveError>> {
+        let Method::Pcg { tolerance, max_iterations } = self.method else { return None };
+        if self.gradients.is_none() {
+            match ConjugateGradients::new(&self.resident.device, &mut self.resident.kernels) {
+                Ok(made) => self.gradients = Some(made),
+                Err(error) => return Some(Err(SolveError::Device(error.to_string()))),
+            }
+        }
+        let solver = self.gradients.as_mut().expect("it was made above");
+        let blocks = &self.resident.assembly.blocks;
+        let solved =
+            solver.solve(&mut self.stream, blocks, system, tolerance, max_iterations, direction);
+        Some(solved.map_err(|ending| match ending {
+            Ending::Solve(error) => error,
+            Ending::Gpu(error) => {
+                solver.forget();
+                self.resident.forget();
+                SolveError::Device(error.to_string())
+            }
+        }))
+    }
+
+    fn report(&mut self) -> BackendReport {
+        std::mem::take(&mut self.report)
+    }
+}

@@ -1,0 +1,74 @@
+// All pairs of a primitive and those whose boxes come near: one thread a primitive, in the order of the tree where it searches
+// its own kind. Pairs are counted even where there is no room for them; the host makes room and asks again.
+//
+// CPU twin: `Candidates::query` in crates/contact/src/candidates.rs
+
+layout(local_size_x = 64) in;
+
+layout(std430, binding = 0) readonly buffer QueryBoxes { float query_boxes[]; };
+layout(std430, binding = 1) readonly buffer QueryVertices { uint query_vertices[]; };
+layout(std430, binding = 2) readonly buffer Keys { uvec2 keys[]; };
+layout(std430, binding = 3) readonly buffer Nodes { float nodes[]; };
+layout(std430, binding = 4) readonly buffer PartnerVertices { uint partner_vertices[]; };
+layout(std430, binding = 5) readonly buffer Movable { uint movable[]; };
+layout(std430, binding = 6) buffer Found { uint found; uint unused; uvec2 pairs[]; };
+// By how much each query box is grown, rounded up.
+layout(std430, binding = 7) readonly buffer Reaches { float reach[]; };
+
+layout(push_constant) uniform Constants {
+    uint count;
+    uint leaves;        // of the partners' tree, a power of two
+    uint query_stride;
+    uint partner_stride;
+    uint rising;        // only partners with a higher number: both sides are the same list
+    uint may_share;     // a common vertex is no reason to leave a pair out
+    uint room;
+};
+
+#include "lib/thread.glsl"
+
+bool kept(uint i, uint j) {
+    if (rising != 0u && j <= i) return false;
+    bool moves = false, share = false;
+    for (uint a = 0u; a < query_stride; ++a) {
+        uint v = query_vertices[query_stride * i + a];
+        moves = moves || movable[v] != 0u;
+        for (uint b = 0u; b < partner_stride; ++b) {
+            share = share || v == partner_vertices[partner_stride * j + b];
+        }
+    }
+    for (uint b = 0u; b < partner_stride; ++b) moves = moves || movable[partner_vertices[partner_stride * j + b]] != 0u;
+    return moves && (may_share != 0u || !share);
+}
+
+void main() {
+    uint i = thread_index();
+    if (i >= count) return;
+    vec3 low, high;
+    for (uint c = 0u; c < 3u; ++c) {
+        low[c] = query_boxes[6u * i + c] - reach[i];
+        high[c] = query_boxes[6u * i + 3u + c] + reach[i];
+    }
+    // One child of each level waits.
+    uint stack[33];
+    uint depth = 0u;
+    stack[depth++] = 0u;
+    while (depth > 0u) {
+        uint node = stack[--depth];
+        bool apart = false;
+        for (uint c = 0u; c < 3u; ++c) {
+            apart = apart || low[c] > nodes[6u * node + 3u + c] || nodes[6u * node + c] > high[c];
+        }
+        if (apart) continue;
+        if (node >= leaves - 1u) {
+            uint j = keys[node - (leaves - 1u)].y;
+            if (kept(i, j)) {
+                uint slot = atomicAdd(found, 1u);
+                if (slot < room) pairs[slot] = uvec2(i, j);
+            }
+        } else {
+            stack[depth++] = 2u * node + 1u;
+            stack[depth++] = 2u * node + 2u;
+        }
+    }
+}
