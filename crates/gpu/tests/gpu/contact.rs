@@ -1,0 +1,175 @@
+//! Candidates, rows and step bounds of the device against the CPU's.
+
+use crate::device::device;
+use glam::{DVec3, dvec3};
+use gusset_contact::{Candidates, CollisionMesh, StepMethod, StepRule, step_bound};
+use gusset_energy::Contacts;
+use gusset_energy::check::Random;
+use gusset_gpu::contact::{DeviceContact, PairLists};
+
+/// Layers of a wavy sheet of `n` by `n` cells, some of them fixed, with spheres between.
+fn stack(n: u32, layers: u32) -> (CollisionMesh, Vec<DVec3>) {
+    let mut random = Random::new(u64::from(n));
+    let side = n + 1;
+    let count = (side * side * layers) as usize;
+    let spheres = 12 * layers as usize;
+    let mut movable = vec![true; count + spheres];
+    let mut x = Vec::new();
+    let mut triangles = Vec::new();
+    for i in 0..side {
+        for j in 0..side {
+            if i < n && j < n {
+                let a = i * side + j;
+                triangles.extend([[a, a + 1, a + side], [a + 1, a + side + 1, a + side]]);
+            }
+        }
+    }
+    for layer in 0..layers {
+        for k in 0..side * side {
+            let (u, v) = (f64::from(k / side), f64::from(k % side));
+            let height = 0.05 * f64::from(layer) + random.within(-0.02, 0.02);
+            x.push(dvec3(u + random.within(-0.2, 0.2), v, height) / f64::from(n));
+        }
+    }
+    for _ in 0..spheres {
+        let v = random.vector(0.5);
+        x.push(dvec3(0.5 + v.x, 0.5 + v.y, 0.01 * v.z));
+    }
+    movable[..(side * side) as usize].fill(false);
+    let mut mesh = CollisionMesh::new(movable, 1e-4);
+    for layer in 0..layers {
+        mesh.add_surface("sheet", layer * side * side, &triangles);
+    }
+    let radii: Vec<f64> = (0..spheres).map(|k| 0.004 + 1e-4 * k as f64).collect();
+    mesh.add_spheres("spheres", count as u32, &radii);
+    (mesh, x)
+}
+
+fn lists(candidates: &Candidates) -> PairLists {
+    PairLists {
+        vertex_triangle: candidates.vertex_triangle.clone(),
+        edge_edge: candidates.edge_edge.clone(),
+        sphere_triangle: candidates.sphere_triangle.clone(),
+        sphere_sphere: candidates.sphere_sphere.clone(),
+    }
+}
+
+fn missing(of: &[[u32; 2]], in_: &[[u32; 2]]) -> usize {
+    of.iter().filter(|pair| in_.binary_search(pair).is_err()).count()
+}
+
+/// Not one pair of the CPU's is missing, from a first build of the trees and from refitted ones; and none is there that the
+/// CPU lacks.
+#[test]
+fn no_candidate_is_missing() {
+    let Some(checked) = device() else { return };
+    for (n, layers) in [(1, 2), (3, 3), (20, 4)] {
+        let (mesh, x) = stack(n, layers);
+        let mut on_device = DeviceContact::new(&checked.device, &mesh).unwrap();
+        let mut on_cpu = Candidates::new(&mesh);
+        let mut random = Random::new(2);
+        let mut x = x;
+        for round in 0..4 {
+            let end: Vec<DVec3> = x
+                .iter()
+                .zip(&mesh.movable)
+                .map(|(p, m)| {
+                    let d = random.vector(0.02);
+                    if *m { *p + dvec3(d.x, d.y, d.z) } else { *p }
+                })
+                .collect();
+            let (skin, dhat) = (0.001, 0.004 * f64::from(round + 1));
+            on_cpu.query(&mesh, &x, &end, skin, dhat, usize::MAX).unwrap();
+            let found = on_device.candidates(&x, &end, skin, dhat).unwrap();
+            let expected = lists(&on_cpu);
+            for (e, f) in [
+                (&expected.vertex_triangle, &found.vertex_triangle),
+                (&expected.edge_edge, &found.edge_edge),
+                (&expected.sphere_triangle, &found.sphere_triangle),
+                (&expected.sphere_sphere, &found.sphere_sphere),
+            ] {
+                assert_eq!((missing(e, f), missing(f, e)), (0, 0), "{n} cells, round {round}");
+                assert!(f.is_sorted_by(|a, b| a < b), "each once");
+            }
+            x = end;
+        }
+        assert!(!on_cpu.is_empty());
+    }
+}
+
+#[test]
+fn rows_and_step_bounds_are_those_of_the_cpu() {
+    let Some(checked) = device() else { return };
+    let (mesh, x) = stack(16, 3);
+    let mut on_device = DeviceContact::new(&checked.device, &mesh).unwrap();
+    let mut on_cpu = Candidates::new(&mesh);
+    let mut random = Random::new(8);
+    for scale in [1e-4, 3e-3, 0.02] {
+        let dx: Vec<DVec3> = mesh
+            .movable
+            .iter()
+            .map(|m| {
+                let d = random.vector(scale);
+                if *m { dvec3(d.x, d.y, d.z) } else { DVec3::ZERO }
+            })
+            .collect();
+        let end: Vec<DVec3> = x.iter().zip(&dx).map(|(x, d)| *x + *d).collect();
+        let dhat = 0.005;
+        on_cpu.query(&mesh, &x, &end, 0.0, dhat, usize::MAX).unwrap();
+        let pairs = lists(&on_cpu);
+        let mut expected = Contacts::default();
+        on_cpu.rows(&mesh, &x, dhat, &mut expected);
+        let found = on_device.rows(&pairs, &x, dhat).unwrap();
+        assert!(expected.rows.len() > 100, "{}", expected.rows.len());
+        assert_eq!(found.len(), expected.rows.len());
+        for (f, e) in found.iter().zip(&expected.rows) {
+            assert_eq!((f.vertices, f.kind, f.primitives), (e.vertices, e.kind, e.primitives));
+            assert!((f.sine_squared - e.sine_squared).abs() <= 1e-12);
+            assert!((f.gap - e.gap).abs() <= 1e-15 && f.normal.distance(e.normal) <= 1e-12);
+            assert!(f.weights.iter().zip(e.weights).all(|(a, b)| (a - b).abs() <= 1e-12));
+        }
+        for method in [StepMethod::SeparatingNormal, StepMethod::Additive] {
+            let rule = StepRule { method, ..StepRule::default() };
+            let expected = step_bound(&mesh, &on_cpu, &x, &dx, &rule);
+            let found = on_device.step_bound(&pairs, &x, &dx, &rule).unwrap();
+            assert!(
+                (found.alpha - expected.alpha).abs() <= 1e-12,
+                "{method:?}: {} and {}",
+                found.alpha,
+                expected.alpha
+            );
+            assert_eq!(found.limiting, expected.limiting, "{method:?}");
+        }
+    }
+}
+
+#[test]
+fn degenerate_pairs_are_those_of_the_cpu() {
+    let Some(checked) = device() else { return };
+    let mut random = Random::new(12);
+    let mut mesh = CollisionMesh::new(vec![true; 6 * 200], 0.0);
+    let mut x = Vec::new();
+    // Two triangles each on a coarse lattice: parallel, coplanar, touching, without area.
+    for k in 0..200_u32 {
+        let place = dvec3(10.0 * f64::from(k), 0.0, 0.0);
+        for _ in 0..6 {
+            let p = random.vector(2.49);
+            x.push(place + dvec3(p.x.round(), p.y.round(), p.z.round()));
+        }
+        mesh.add_surface("a", 6 * k, &[[0, 1, 2]]);
+        mesh.add_surface("b", 6 * k + 3, &[[0, 1, 2]]);
+    }
+    let mut on_cpu = Candidates::new(&mesh);
+    let dhat = 3.0;
+    on_cpu.query(&mesh, &x, &x, 0.0, dhat, usize::MAX).unwrap();
+    let mut expected = Contacts::default();
+    on_cpu.rows(&mesh, &x, dhat, &mut expected);
+    let mut on_device = DeviceContact::new(&checked.device, &mesh).unwrap();
+    let pairs = on_device.candidates(&x, &x, 0.0, dhat).unwrap();
+    assert_eq!(pairs, lists(&on_cpu));
+    let found = on_device.rows(&pairs, &x, dhat).unwrap();
+    assert_eq!(found.len(), expected.rows.len());
+    for (f, e) in found.iter().zip(&expected.rows) {
+        assert_eq!((f.gap, f.weights, f.normal), (e.gap, e.weights, e.normal));
+    }
+}
