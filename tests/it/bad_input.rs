@@ -101,7 +101,7 @@ fn command_lines_with_mistakes_are_refused() {
         (&["run", &scene, "--threads", "0"], "--threads"),
         (&["run", &scene, "--threads", "many"], "--threads"),
         (&["run", &scene, "--backend", "cuda"], "vulkan"),
-        (&["run", &scene, "--backend", "vulkan"], "--backend cpu"),
+        (&["run", &scene, "--backend", "cpu", "--device", "0"], "--backend vulkan"),
         (&["run", &scene, "--resume", "--force"], "--force"),
         (&["run", &scene, "--resume", "--out", "no-such-run"], "no such folder"),
         (&["run", &scene, "--out", &bench.text("file")], "it is a file"),

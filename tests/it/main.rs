@@ -17,6 +17,7 @@ mod play;
 mod restart;
 mod scenes;
 mod tool;
+mod vulkan;
 
 use gusset_builtin as _;
 use gusset_template as _;

@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Export(ExportArguments),
     /// Measure where the time of scenes goes, without writing anything.
     Bench(BenchArguments),
+    /// List the Vulkan devices of this machine, and which of them can be used.
+    Devices(DevicesArguments),
     /// Begin an energy of your own in a checkout of Gusset: a crate with a tool that knows it.
     NewEnergy(NewEnergyArguments),
 }
@@ -43,6 +45,7 @@ impl Command {
             Self::Energies(a) => a.json,
             Self::Bench(a) => a.json,
             Self::Compare(a) => a.json,
+            Self::Devices(a) => a.json,
             Self::Schema(_) | Self::View(_) | Self::Export(_) | Self::NewEnergy(_) => false,
         }
     }
@@ -99,6 +102,9 @@ pub(crate) struct Machine {
     /// Where terms are evaluated, instead of what the scene says.
     #[arg(long, value_enum)]
     pub(crate) backend: Option<BackendName>,
+    /// Vulkan device, by number or part of its name as `gusset devices` lists them.
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) device: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -287,6 +293,13 @@ pub(crate) struct BenchArguments {
     pub(crate) machine: Machine,
     #[command(flatten)]
     pub(crate) overrides: Overrides,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DevicesArguments {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

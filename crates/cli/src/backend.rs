@@ -2,25 +2,129 @@
 
 use crate::arguments::{BackendName, Machine};
 use crate::failure::Failure;
-use gusset_scene::Backend;
+use gusset_mesh::{Mobility, World};
+use gusset_scene::{Backend as Wish, Scene};
+use gusset_system::{Backend, CpuBackend};
 
-/// What the command line or the scene asks for, as what this build has; in words why.
-pub(crate) fn choose(machine: &Machine, scene: Backend) -> Result<String, Failure> {
+/// A backend, and in words why it is this one.
+pub(crate) struct Chosen {
+    pub(crate) backend: Box<dyn Backend>,
+    /// `cpu`, or `vulkan` and the device.
+    pub(crate) name: String,
+    pub(crate) why: String,
+}
+
+impl Chosen {
+    fn cpu(why: impl Into<String>) -> Self {
+        Self { backend: Box::<CpuBackend>::default(), name: "cpu".to_owned(), why: why.into() }
+    }
+}
+
+/// What the command line or the scene asks for.
+pub(crate) fn choose(machine: &Machine, scene: &Scene) -> Result<Chosen, Failure> {
+    choose_for(machine, scene.backend, &scene.model.world, scene.descent.is_some())
+}
+
+/// What fits that wish, for a scene that is solved by block descent or not.
+fn choose_for(
+    machine: &Machine,
+    scene: Wish,
+    world: &World,
+    descent: bool,
+) -> Result<Chosen, Failure> {
     let wanted = match (machine.backend, scene) {
         (Some(name), _) => name,
-        (None, Backend::Auto) => BackendName::Auto,
-        (None, Backend::Cpu) => BackendName::Cpu,
-        (None, Backend::Vulkan) => BackendName::Vulkan,
+        (None, _) if machine.device.is_some() => BackendName::Vulkan,
+        (None, Wish::Auto) => BackendName::Auto,
+        (None, Wish::Cpu) => BackendName::Cpu,
+        (None, Wish::Vulkan) => BackendName::Vulkan,
     };
+    if wanted == BackendName::Cpu && machine.device.is_some() {
+        return Err(Failure::bad_input(
+            "`--device` names a Vulkan device; it needs `--backend vulkan`",
+        ));
+    }
+    let free = world.bodies.iter().flat_map(|b| &b.mobility);
+    let free = free.filter(|m| **m == Mobility::Free).count();
     match wanted {
-        BackendName::Cpu => Ok("as asked for".to_owned()),
-        BackendName::Auto => Ok("auto: this build has no other".to_owned()),
-        BackendName::Vulkan => Err(Failure::bad_input(if machine.backend.is_some() {
-            "this build has no Vulkan backend yet; run with `--backend cpu`, or leave `--backend` out"
-        } else {
-            "the scene asks for `backend = \"vulkan\"` and this build has no Vulkan backend yet; \
-             run with `--backend cpu`, or take the key out of [solver]"
-        })),
+        BackendName::Cpu => Ok(Chosen::cpu("as asked for")),
+        BackendName::Auto if descent => Ok(Chosen::cpu("auto: block descent runs on the CPU")),
+        BackendName::Auto => Ok(vulkan::auto(free)),
+        BackendName::Vulkan if descent => Err(Failure::bad_input(
+            "block descent runs on the CPU only; use the Newton solver, or `--backend cpu`",
+        )),
+        BackendName::Vulkan => vulkan::open(machine.device.as_deref()),
+    }
+}
+
+#[cfg(feature = "vulkan")]
+pub(crate) mod vulkan {
+    use super::{Chosen, Failure};
+    use gusset_gpu::{DeviceKind, GpuError, Instance, VulkanBackend, WithFallback};
+    use gusset_system::Backend as _;
+
+    /// Free vertices from which a graphics processor is taken without being asked for. Below, one Newton iteration costs
+    /// the CPU no more than a few round trips to a device.
+    const WORTH_IT: usize = 20_000;
+
+    /// The device of that number or name, or the most wanted one.
+    pub(super) fn open(device: Option<&str>) -> Result<Chosen, Failure> {
+        let backend = VulkanBackend::open(device).map_err(|error| match error {
+            GpuError::NoSuchDevice { .. } => Failure::bad_input(error),
+            _ => Failure::failed(error),
+        })?;
+        let name = backend.name();
+        Ok(Chosen { backend: Box::new(backend), name, why: "as asked for".to_owned() })
+    }
+
+    /// A graphics processor where there is one and the scene is large enough.
+    pub(super) fn auto(free: usize) -> Chosen {
+        if free < WORTH_IT {
+            return Chosen::cpu(format!("auto: {free} free vertices gain nothing from a GPU"));
+        }
+        match graphics_processor() {
+            Ok(backend) => Chosen {
+                name: backend.name(),
+                backend: Box::new(WithFallback::new(backend)),
+                why: format!("auto: {free} free vertices; the CPU takes over if it fails"),
+            },
+            Err(why) => Chosen::cpu(format!("auto: {why}")),
+        }
+    }
+
+    fn graphics_processor() -> Result<VulkanBackend, String> {
+        let instance = Instance::new(false).map_err(|e| match e {
+            GpuError::NoLoader(_) => "no Vulkan on this machine".to_owned(),
+            GpuError::NoDevice(_) => "no Vulkan device on this machine".to_owned(),
+            other => other.to_string(),
+        })?;
+        let devices = instance.devices().map_err(|e| e.to_string())?;
+        let real = devices.iter().filter(|d| d.kind != DeviceKind::Software);
+        let Some(best) = real.clone().filter(|d| d.unusable.is_none()).min_by_key(|d| d.kind)
+        else {
+            return Err(match real.clone().next() {
+                Some(d) => {
+                    format!("`{}` {}", d.name, d.unusable.as_deref().unwrap_or_default())
+                }
+                None => "no Vulkan device but software".to_owned(),
+            });
+        };
+        VulkanBackend::open(Some(&best.index.to_string())).map_err(|e| e.to_string())
+    }
+}
+
+#[cfg(not(feature = "vulkan"))]
+pub(crate) mod vulkan {
+    use super::{Chosen, Failure};
+
+    pub(super) fn open(_: Option<&str>) -> Result<Chosen, Failure> {
+        Err(Failure::failed(
+            "this program was built without Vulkan; build it with `--features vulkan`, or run with `--backend cpu`",
+        ))
+    }
+
+    pub(super) fn auto(_: usize) -> Chosen {
+        Chosen::cpu("auto: this program was built without Vulkan")
     }
 }
 
@@ -43,19 +147,34 @@ pub(crate) fn on_threads<R: Send>(
 mod tests {
     use super::*;
 
+    fn machine(backend: Option<BackendName>, device: Option<&str>) -> Machine {
+        Machine { threads: None, backend, device: device.map(str::to_owned) }
+    }
+
     #[test]
     fn the_command_line_outvotes_the_scene() {
-        let machine = |backend| Machine { threads: None, backend };
-        assert!(choose(&machine(None), Backend::Vulkan).is_err());
-        assert!(choose(&machine(Some(BackendName::Cpu)), Backend::Vulkan).is_ok());
-        let refusal = choose(&machine(Some(BackendName::Vulkan)), Backend::Cpu).unwrap_err();
-        assert!(refusal.message.contains("--backend cpu"), "{}", refusal.message);
-        assert!(choose(&machine(None), Backend::Auto).unwrap().contains("auto"));
+        let world = World::new(Vec::new());
+        let cpu = choose_for(&machine(Some(BackendName::Cpu), None), Wish::Vulkan, &world, false).unwrap();
+        assert_eq!((cpu.name.as_str(), cpu.why.as_str()), ("cpu", "as asked for"));
+        let auto = choose_for(&machine(None, None), Wish::Auto, &world, false).unwrap();
+        assert!(auto.name == "cpu" && auto.why.starts_with("auto: "), "{}", auto.why);
+    }
+
+    #[test]
+    fn a_device_needs_vulkan() {
+        let world = World::new(Vec::new());
+        let cpu = machine(Some(BackendName::Cpu), Some("0"));
+        assert!(choose_for(&cpu, Wish::Auto, &world, false).err().unwrap().message.contains("--device"));
+        let absent = machine(None, Some("no such device"));
+        let error = choose_for(&absent, Wish::Cpu, &world, false).err().unwrap();
+        assert!(
+            error.message.contains("no such device") || error.message.contains("--backend cpu")
+        );
     }
 
     #[test]
     fn the_pool_has_the_wanted_size() {
-        let machine = Machine { threads: Some(3), backend: None };
+        let machine = Machine { threads: Some(3), backend: None, device: None };
         assert_eq!(on_threads(&machine, rayon::current_num_threads).unwrap(), 3);
     }
 }

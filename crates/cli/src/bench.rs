@@ -9,6 +9,7 @@ use gusset_mesh::Mobility;
 use gusset_solve::{State, StepRecord, Times};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -23,7 +24,6 @@ pub(crate) fn command(arguments: &BenchArguments, console: &mut Console<'_>) -> 
         }
         let report = Report {
             threads: rayon::current_num_threads(),
-            backend: "cpu",
             exponent_step: exponent(&rows, |r| r.step.median),
             exponent_iteration: exponent(&rows, |r| r.iteration_seconds),
             scenes: rows,
@@ -44,7 +44,6 @@ pub(crate) fn command(arguments: &BenchArguments, console: &mut Console<'_>) -> 
 #[derive(Debug, Serialize)]
 struct Report {
     threads: usize,
-    backend: &'static str,
     scenes: Vec<Row>,
     /// `p` of time = c vertices^p, fitted to the median steps of all scenes; null for fewer than two sizes.
     exponent_step: Option<f64>,
@@ -56,6 +55,8 @@ struct Report {
 #[derive(Debug, Serialize)]
 struct Row {
     scene: String,
+    /// `cpu`, or `vulkan` and the device.
+    backend: String,
     /// Vertices that the solver moves.
     vertices: usize,
     steps: u64,
@@ -74,6 +75,8 @@ struct Row {
     iteration_seconds: f64,
     /// The same by stage.
     iteration_stages: Map<String, Value>,
+    /// Mean seconds of a Newton iteration on the device, by kernel.
+    kernels: BTreeMap<String, f64>,
     /// Bytes.
     peak_memory: Option<u64>,
     smallest_gap: Option<f64>,
@@ -110,12 +113,13 @@ fn measure(
     memory::reset_peak();
     let begin = Instant::now();
     let scene = load::scene(path, &arguments.overrides, console)?;
-    backend::choose(&arguments.machine, scene.backend)?;
+    let chosen = backend::choose(&arguments.machine, &scene)?;
     let (title, mut state) = (scene.title, scene.state);
     let steps = arguments.steps.unwrap_or(scene.steps);
     let bodies = scene.model.world.bodies.iter();
     let free = bodies.flat_map(|b| &b.mobility).filter(|m| **m == Mobility::Free).count();
-    let mut solver = gusset_scene::stepper(scene.model, scene.settings, scene.descent)?;
+    let mut solver =
+        gusset_scene::stepper_on(scene.model, scene.settings, scene.descent, chosen.backend)?;
     solver.check_start(&state)?;
     let setup_seconds = begin.elapsed().as_secs_f64();
 
@@ -139,7 +143,7 @@ fn measure(
     if let (Some(stopped), true) = (&stopped, records.is_empty()) {
         return Err(Failure::failed(stopped));
     }
-    Ok(Row { stopped, setup_seconds, ..row(title, free, &records) })
+    Ok(Row { stopped, setup_seconds, backend: chosen.name, ..row(title, free, &records) })
 }
 
 fn row(scene: String, vertices: usize, records: &[StepRecord]) -> Row {
@@ -153,9 +157,15 @@ fn row(scene: String, vertices: usize, records: &[StepRecord]) -> Row {
     let of = |value: &dyn Fn(&StepRecord) -> f64| {
         Spread::of(&records.iter().map(value).collect::<Vec<_>>())
     };
+    let mut kernels = BTreeMap::new();
+    for (name, seconds) in records.iter().flat_map(|r| &r.kernels) {
+        *kernels.entry(name.clone()).or_insert(0.0) += seconds * each;
+    }
     let gaps = records.iter().filter_map(|r| r.smallest_gap.as_ref()).map(|g| g.gap);
     Row {
         scene,
+        backend: "cpu".to_owned(),
+        kernels,
         vertices,
         steps: records.len() as u64,
         stopped: None,
@@ -186,8 +196,9 @@ impl Row {
             .collect();
         let mut lines = vec![
             format!(
-                "{}: {} free vertices, {}",
+                "{} on {}: {} free vertices, {}",
                 self.scene,
+                self.backend,
                 self.vertices,
                 count(self.steps, "step")
             ),
@@ -211,6 +222,13 @@ impl Row {
                 stages.join(" + ")
             ),
         ];
+        if !self.kernels.is_empty() {
+            let mut kernels: Vec<_> = self.kernels.iter().collect();
+            kernels.sort_by(|a, b| b.1.total_cmp(a.1));
+            let text = kernels.iter().map(|(name, s)| format!("{name} {:.3}", *s * 1e3));
+            let text = text.collect::<Vec<_>>().join(", ");
+            lines.push(format!("  on the device, ms an iteration: {text}"));
+        }
         lines.extend(self.peak_memory.map(|peak| format!("  peak memory: {}", bytes(peak))));
         lines.extend(self.stopped.as_ref().map(|why| format!("  stopped early: {why}")));
         lines.join("\n")

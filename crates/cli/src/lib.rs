@@ -19,6 +19,7 @@ mod check;
 mod colour;
 mod compare;
 mod console;
+mod devices;
 mod energies;
 mod export;
 mod failure;
@@ -114,6 +115,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Outcome {
         Command::View(arguments) => view::command(arguments, console),
         Command::Compare(arguments) => compare::command(arguments, console),
         Command::Export(arguments) => export::command(arguments, console),
+        Command::Devices(arguments) => Ok(devices::command(arguments, console)),
         Command::NewEnergy(arguments) => new_energy::command(arguments, console),
         Command::Bench(arguments) => bench::command(arguments, console),
     }

@@ -40,4 +40,4 @@ pub use require::Requirement;
 pub use scene::{OutputPlan, Phase, Scene, load, read};
 pub use schema::schema;
 pub use source::Source;
-pub use stepper::stepper;
+pub use stepper::{stepper, stepper_on};

@@ -2,6 +2,7 @@
 
 use crate::Scene;
 use gusset_solve::{Model, Settings, Solver, SolverError, Stepper};
+use gusset_system::{Backend, CpuBackend};
 use gusset_vbd::Descent;
 
 impl Scene {
@@ -17,8 +18,18 @@ pub fn stepper(
     settings: Settings,
     descent: Option<gusset_vbd::Settings>,
 ) -> Result<Box<dyn Stepper>, SolverError> {
+    stepper_on(model, settings, descent, Box::<CpuBackend>::default())
+}
+
+/// The same, with the terms of the Newton solver evaluated by `backend`; block descent evaluates its own.
+pub fn stepper_on(
+    model: Model,
+    settings: Settings,
+    descent: Option<gusset_vbd::Settings>,
+    backend: Box<dyn Backend>,
+) -> Result<Box<dyn Stepper>, SolverError> {
     match descent {
         Some(descent) => Ok(Box::new(Descent::new(model, descent))),
-        None => Ok(Box::new(Solver::new(model, settings)?)),
+        None => Ok(Box::new(Solver::with_backend(model, settings, backend)?)),
     }
 }

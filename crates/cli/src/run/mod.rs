@@ -14,7 +14,7 @@ pub(crate) use summary::stages;
 pub(crate) use targets::short;
 
 use crate::arguments::RunArguments;
-use crate::backend;
+use crate::backend::{self, Chosen};
 use crate::console::{Console, count};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::{load, memory, view};
@@ -33,12 +33,13 @@ pub(crate) fn command(arguments: &RunArguments, console: &mut Console<'_>) -> Ou
     let (scene_path, out) = places(arguments)?;
     let scene = load::scene(&scene_path, &arguments.overrides, console)?;
     let last = last_step(arguments, &scene)?;
-    let why = backend::choose(&arguments.machine, scene.backend)?;
+    let chosen = backend::choose(&arguments.machine, &scene)?;
     backend::on_threads(&arguments.machine, || {
         let threads = rayon::current_num_threads();
         let threads = count(threads as u64, "thread");
-        console.message(format_args!("backend: cpu with {threads} ({why})"));
-        drive(scene, &scene_path, &out, last, arguments, begin, console)
+        let (name, why) = (&chosen.name, &chosen.why);
+        console.message(format_args!("backend: {name} with {threads} ({why})"));
+        drive(scene, chosen, &scene_path, &out, last, arguments, begin, console)
     })?
 }
 
@@ -95,6 +96,7 @@ fn from(arguments: &RunArguments, scene: &Scene) -> Result<Option<f64>, Failure>
 
 fn drive(
     scene: Scene,
+    chosen: Chosen,
     scene_path: &Path,
     out: &Path,
     last: u64,
@@ -118,7 +120,7 @@ fn drive(
         ..
     } = scene;
     let dt = settings.dt;
-    let mut solver = gusset_scene::stepper(model, settings, descent)?;
+    let mut solver = gusset_scene::stepper_on(model, settings, descent, chosen.backend)?;
     let solver = &mut *solver;
     let mut totals = Totals::new(&phases);
     let plan = recorder::Plan {
@@ -223,7 +225,7 @@ fn drive(
         smallest_gap_time: gap_time,
         peak_memory: memory::peak(),
         threads: rayon::current_num_threads(),
-        backend: "cpu",
+        backend: chosen.name,
         vertices: solver.model().world.vertex_count(),
         resumed_from,
         targets_met: (!verdicts.is_empty()).then(|| verdicts.iter().all(|v| v.met == Some(true))),
@@ -273,6 +275,9 @@ fn steps(
         std::mem::swap(state, &mut next);
         totals.add(&record);
         progress.step(&record, console);
+        for note in &record.notes {
+            console.message(format_args!("note: {note}"));
+        }
         if let Err(error) = recorder.step(state, &next, &record, solver) {
             break Err(error);
         }

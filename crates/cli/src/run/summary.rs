@@ -136,7 +136,7 @@ pub(super) struct Summary {
     /// Bytes.
     pub(super) peak_memory: Option<u64>,
     pub(super) threads: usize,
-    pub(super) backend: &'static str,
+    pub(super) backend: String,
     pub(super) vertices: usize,
     /// Step that the run was continued from.
     pub(super) resumed_from: Option<u64>,

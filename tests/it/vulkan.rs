@@ -1,0 +1,227 @@
+//! Scenes on a Vulkan device against the CPU. Without a device these tests say so and check nothing;
+//! `GUSSET_REQUIRE_VULKAN=1` makes that a failure.
+
+use crate::play::load;
+use crate::tool::{Bench, gusset};
+use glam::DVec3;
+use gusset_contact::{Candidates, CollisionMesh, StepRule};
+use gusset_gpu::VulkanBackend;
+use gusset_gpu::contact::DeviceContact;
+use gusset_gpu::vulkan::Device;
+use gusset_scene::Scene;
+use gusset_solve::{Solver, State, StepRecord};
+use gusset_system::{Backend, CpuBackend, Method};
+
+/// A device whose every call is checked by the validation layer, where that is installed.
+fn device() -> Option<Device> {
+    let opened = gusset_gpu::Instance::new(true).and_then(|instance| Device::open(&instance, None));
+    opened
+        .map_err(|error| {
+            let required = std::env::var_os("GUSSET_REQUIRE_VULKAN").is_some();
+            assert!(!required, "a Vulkan device is required here, and: {error}");
+            eprintln!("SKIPPED: no Vulkan device, so nothing was compared ({error})");
+        })
+        .ok()
+}
+
+fn assert_no_complaints(device: &Device) {
+    let complaints = device.instance().complaints();
+    assert!(complaints.is_empty(), "the validation layer complains: {complaints:#?}");
+}
+
+/// Plays some steps of a scene and returns what comes out.
+fn play(scene: Scene, backend: Box<dyn Backend>, steps: usize) -> (State, Vec<StepRecord>) {
+    let mut solver = Solver::with_backend(scene.model, scene.settings, backend).unwrap();
+    let (mut state, mut next) = (scene.state, State::default());
+    solver.check_start(&state).unwrap();
+    let records = (0..steps)
+        .map(|_| {
+            let record = solver.step(&state, &mut next).unwrap_or_else(|e| panic!("{e}"));
+            std::mem::swap(&mut state, &mut next);
+            record
+        })
+        .collect();
+    (state, records)
+}
+
+fn farthest(a: &State, b: &State) -> f64 {
+    a.x.iter().zip(&b.x).map(|(p, q)| (*p - *q).abs().max_element()).fold(0.0, f64::max)
+}
+
+fn bits(state: &State) -> Vec<[u64; 3]> {
+    state.x.iter().map(|p: &DVec3| p.to_array().map(f64::to_bits)).collect()
+}
+
+/// Both sides stop far below what is compared.
+const EXACT: &str = "solver.tolerance=\"1 nm\"";
+/// The same for scenes that give it as a speed, in steps of 10 ms.
+const EXACT_SPEED: &str = "solver.tolerance_speed=\"100 nm/s\"";
+
+/// Pairs of the articles: 6 steps, positions within 0.2 um, linear residual below 1e-7.
+#[test]
+fn reference_scenes_agree_with_the_cpu() {
+    let Some(device) = device() else { return };
+    for name in ["reference/vt.toml", "reference/ee.toml"] {
+        for method in [None, Some(Method::Pcg { tolerance: 1e-10, max_iterations: 2000 })] {
+            let scene = || {
+                let mut scene = load(name, &[EXACT]);
+                scene.settings.linear = method.unwrap_or(scene.settings.linear);
+                scene
+            };
+            let backend = Box::new(VulkanBackend::new(&device).unwrap());
+            let (on_gpu, records) = play(scene(), backend, 6);
+            let (on_cpu, _) = play(scene(), Box::<CpuBackend>::default(), 6);
+            let off = farthest(&on_gpu, &on_cpu);
+            let residual = records.iter().map(|r| r.linear_residual).fold(0.0, f64::max);
+            eprintln!("{name}, {method:?}: {off:.1e} m apart, linear residual {residual:.1e}");
+            assert!(off <= 2e-7 && residual < 1e-7, "{name}: {off:e} m, {residual:e}");
+        }
+    }
+    assert_no_complaints(&device);
+}
+
+/// A cloth in contact, with friction: near the CPU's, the same bits again, kernels in the certificate.
+#[test]
+fn a_drape_agrees_with_the_cpu_and_repeats_to_the_bit() {
+    let Some(device) = device() else { return };
+    let scene = || load("bench/drape-32.toml", &[EXACT_SPEED]);
+    let on_gpu = || Box::new(VulkanBackend::new(&device).unwrap());
+    let steps = 6;
+    let (first, records) = play(scene(), on_gpu(), steps);
+    let (second, _) = play(scene(), on_gpu(), steps);
+    let (on_cpu, cpu_records) = play(scene(), Box::<CpuBackend>::default(), steps);
+    assert!(bits(&first) == bits(&second), "two runs differ");
+    let off = farthest(&first, &on_cpu);
+    eprintln!("drape-32 after {steps} steps: {off:.1e} m from the CPU's");
+    assert!(off <= 2e-7, "{off:e} m");
+    assert!(records.iter().any(|r| r.active > 0), "nothing touches in this test");
+    let kernels = &records.last().unwrap().kernels;
+    assert!(kernels["hinge.closed_form"] > 0.0, "{kernels:?}");
+    assert!(kernels.contains_key("barrier.energy") && kernels.contains_key("gather Hessian"));
+    assert!(cpu_records.iter().all(|r| r.kernels.is_empty()));
+    assert_no_complaints(&device);
+}
+
+/// The conjugate gradients of the device in place of the CPU's factorisation.
+#[test]
+fn a_drape_solved_on_the_device_agrees() {
+    let Some(device) = device() else { return };
+    let scene = || load("bench/drape-32.toml", &[EXACT_SPEED]);
+    let mut solved_there = scene();
+    solved_there.settings.linear = Method::Pcg { tolerance: 1e-10, max_iterations: 5000 };
+    let steps = 3;
+    let backend = Box::new(VulkanBackend::new(&device).unwrap());
+    let (on_gpu, records) = play(solved_there, backend, steps);
+    let (on_cpu, _) = play(scene(), Box::<CpuBackend>::default(), steps);
+    let (off, residual) =
+        (farthest(&on_gpu, &on_cpu), records.iter().map(|r| r.linear_residual).fold(0.0, f64::max));
+    eprintln!("drape-32 by conjugate gradients: {off:.1e} m apart, residual {residual:.1e}");
+    assert!(off <= 2e-7 && residual < 1e-7, "{off:e} m, {residual:e}");
+    assert_no_complaints(&device);
+}
+
+/// The bag's first steps, with Neo-Hookean film: ties, hands, spheres.
+#[test]
+fn the_bag_agrees_with_the_cpu() {
+    let Some(device) = device() else { return };
+    let scene = || load("bag/smoke.toml", &[EXACT]);
+    let backend = Box::new(VulkanBackend::new(&device).unwrap());
+    let (on_gpu, _) = play(scene(), backend, 2);
+    let (on_cpu, _) = play(scene(), Box::<CpuBackend>::default(), 2);
+    let off = farthest(&on_gpu, &on_cpu);
+    eprintln!("bag after 2 steps: {off:.1e} m from the CPU's");
+    assert!(off <= 2e-7, "{off:e} m");
+    assert_no_complaints(&device);
+}
+
+/// The device's own contact: the first step of the crossing scenes is bounded where the articles' is.
+#[test]
+fn crossings_are_stopped_on_the_device() {
+    let Some(device) = device() else { return };
+    for name in ["reference/cross-vt.toml", "reference/cross-ee.toml"] {
+        let scene = load(name, &[]);
+        let contact = scene.model.contact.unwrap();
+        let mesh = CollisionMesh::from_world(&scene.model.world, contact.min_gap);
+        let x = &scene.state.x;
+        let dx: Vec<DVec3> = scene.state.v.iter().map(|v| *v * scene.settings.dt).collect();
+        let end: Vec<DVec3> = x.iter().zip(&dx).map(|(x, dx)| *x + *dx).collect();
+        let mut on_device = DeviceContact::new(&device, &mesh).unwrap();
+        let dhat = contact.parameters.dhat;
+        let pairs = on_device.candidates(x, &end, contact.skin, dhat).unwrap();
+        let rule = StepRule { slack: contact.slack, ..StepRule::default() };
+        let bound = on_device.step_bound(&pairs, x, &dx, &rule).unwrap();
+        assert!((bound.alpha - 0.44775).abs() < 1e-9, "{name}: {}", bound.alpha);
+    }
+    assert_no_complaints(&device);
+}
+
+/// Not one candidate is missing at 17 instants of the articles' pairs.
+#[test]
+fn no_candidate_is_missing_along_the_way() {
+    let Some(device) = device() else { return };
+    for name in ["reference/vt.toml", "reference/ee.toml"] {
+        let scene = load(name, &[]);
+        let contact = scene.model.contact.unwrap();
+        let mesh = CollisionMesh::from_world(&scene.model.world, contact.min_gap);
+        let mut states = vec![scene.state.clone()];
+        let mut solver = Solver::new(scene.model, scene.settings).unwrap();
+        for step in 0..6 {
+            let mut next = State::default();
+            solver.step(&states[step], &mut next).unwrap();
+            states.push(next);
+        }
+        let mut on_device = DeviceContact::new(&device, &mesh).unwrap();
+        let mut on_cpu = Candidates::new(&mesh);
+        let dhat = contact.parameters.dhat;
+        let mut seen = 0;
+        for instant in 0..17 {
+            let t = f64::from(instant) * 6.0 / 16.0;
+            let k = (t as usize).min(5);
+            let between = |a: &State, b: &State| -> Vec<DVec3> {
+                a.x.iter().zip(&b.x).map(|(a, b)| a.lerp(*b, t - k as f64)).collect()
+            };
+            let x = between(&states[k], &states[k + 1]);
+            on_cpu.query(&mesh, &x, &x, contact.skin, dhat, usize::MAX).unwrap();
+            let found = on_device.candidates(&x, &x, contact.skin, dhat).unwrap();
+            assert_eq!(found.vertex_triangle, on_cpu.vertex_triangle, "{name}, instant {instant}");
+            assert_eq!(found.edge_edge, on_cpu.edge_edge, "{name}, instant {instant}");
+            seen += on_cpu.len();
+        }
+        assert!(seen > 0, "{name}: nothing was ever near");
+    }
+    assert_no_complaints(&device);
+}
+
+#[test]
+fn the_tool_lists_devices_and_runs_on_one() {
+    let listed = gusset(&["devices", "--json"]).done().json();
+    let devices = listed["devices"].as_array().unwrap();
+    if devices.is_empty() {
+        assert!(listed["none_because"].is_string());
+        let bench = Bench::new();
+        let said = gusset(&["run", &bench.scene(), "--backend", "vulkan"]);
+        assert!(said.messages.contains("--backend cpu"), "{}", said.messages);
+        return;
+    }
+    assert!(devices.iter().all(|d| d["usable"] == true || d["why_not"].is_string()));
+    if device().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let out = bench.text("out");
+    let said = gusset(&[
+        "run",
+        &bench.scene(),
+        "--backend",
+        "vulkan",
+        "--out",
+        &out,
+        "--json",
+        "--no-view",
+    ]);
+    let json = said.done().json();
+    assert!(json["backend"].as_str().unwrap().starts_with("vulkan ("), "{json}");
+    let said = gusset(&["run", &bench.scene(), "--device", "99", "--out", &bench.text("no")]);
+    assert_eq!(said.exit, gusset_cli::Exit::BadInput);
+    assert!(said.messages.contains("no Vulkan device `99`"), "{}", said.messages);
+}
