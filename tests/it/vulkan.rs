@@ -1,6 +1,11 @@
 //! Scenes on a Vulkan device against the CPU. Without a device these tests say so and check nothing;
 //! `GUSSET_REQUIRE_VULKAN=1` makes that a failure.
 
+#![allow(
+    clippy::print_stderr,
+    reason = "what is skipped is said loudly; distances are worth seeing"
+)]
+
 use crate::play::load;
 use crate::tool::{Bench, gusset};
 use glam::DVec3;

@@ -2,6 +2,10 @@
 //! `GUSSET_REQUIRE_VULKAN=1` makes that a failure.
 
 #![allow(clippy::unwrap_used, reason = "a test that can't be set up has failed")]
+#![allow(
+    clippy::print_stderr,
+    reason = "what is skipped is said loudly; accuracies are worth seeing"
+)]
 
 mod contact;
 mod device;
