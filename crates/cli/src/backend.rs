@@ -154,7 +154,8 @@ mod tests {
     #[test]
     fn the_command_line_outvotes_the_scene() {
         let world = World::new(Vec::new());
-        let cpu = choose_for(&machine(Some(BackendName::Cpu), None), Wish::Vulkan, &world, false).unwrap();
+        let cpu = choose_for(&machine(Some(BackendName::Cpu), None), Wish::Vulkan, &world, false)
+            .unwrap();
         assert_eq!((cpu.name.as_str(), cpu.why.as_str()), ("cpu", "as asked for"));
         let auto = choose_for(&machine(None, None), Wish::Auto, &world, false).unwrap();
         assert!(auto.name == "cpu" && auto.why.starts_with("auto: "), "{}", auto.why);
@@ -164,7 +165,9 @@ mod tests {
     fn a_device_needs_vulkan() {
         let world = World::new(Vec::new());
         let cpu = machine(Some(BackendName::Cpu), Some("0"));
-        assert!(choose_for(&cpu, Wish::Auto, &world, false).err().unwrap().message.contains("--device"));
+        assert!(
+            choose_for(&cpu, Wish::Auto, &world, false).err().unwrap().message.contains("--device")
+        );
         let absent = machine(None, Some("no such device"));
         let error = choose_for(&absent, Wish::Cpu, &world, false).err().unwrap();
         assert!(

@@ -7,6 +7,7 @@ use gusset_builtin::{
 };
 use gusset_energy::check::Random;
 use gusset_energy::membrane::Film;
+use gusset_energy::viscosity::{DampedFilm, FilmDamping};
 use gusset_energy::{
     At, Batch, Element, Fading, NearParallel, Program, Shader, Term, Vec3, fixture, registry,
 };
@@ -195,6 +196,13 @@ fn visit_all(v: &mut impl Visit) {
         let (mu, lambda) = (r.within(10.0, 1e3), r.within(10.0, 1e3));
         (r.near(TRIANGLE, 0.25), neo_hookean::Triangle { rest: film(r), mu, lambda })
     });
+    v.visit::<neo_hookean::Stable, 3>("neo-hookean stable", ALGEBRAIC, &|r| {
+        let (mu, lambda) = (r.within(10.0, 1e3), r.within(10.0, 1e3));
+        (r.near(TRIANGLE, 0.5), neo_hookean::Triangle { rest: film(r), mu, lambda })
+    });
+    v.visit::<FilmDamping, 3>("neo-hookean damping", ALGEBRAIC, &|r| {
+        (r.near(TRIANGLE, 0.5), DampedFilm { rest: film(r), damping: r.within(0.1, 10.0) })
+    });
     v.visit::<stvk::StVK, 3>("stvk", ALGEBRAIC, &|r| {
         let (mu, lambda) = (r.within(10.0, 1e3), r.within(10.0, 1e3));
         (r.near(TRIANGLE, 0.5), stvk::Triangle { rest: film(r), mu, lambda })
@@ -204,6 +212,18 @@ fn visit_all(v: &mut impl Visit) {
         let stiffness = r.within(1e-6, 1.0);
         let (rest_sin, rest_cos) = angle.sin_cos();
         (r.near(HINGE, 0.6), hinge::Edge { stiffness, rest_cos, rest_sin })
+    });
+    v.visit::<hinge::DampedHinge, 4>("hinge damping", TRANSCENDENTAL, &|r| {
+        let (rest_sin, rest_cos) = r.within(-3.0, 3.0).sin_cos();
+        let (stiffness, damping) = (r.within(1e-6, 1.0), r.within(1e-6, 1.0));
+        let mut at = r.near(HINGE, 0.6);
+        at.x_start = r.near(HINGE, 0.6).x;
+        (at, hinge::DampedEdge { elastic: [stiffness, rest_cos, rest_sin], damping })
+    });
+    v.visit::<tet_neo_hookean::TetDamping, 4>("tet-neo-hookean damping", ALGEBRAIC, &|r| {
+        let tet_neo_hookean::Tetrahedron { inverse, volume, .. } = tetrahedron(r);
+        let damping = r.within(1.0, 1e3);
+        (r.near(TET, 0.8), tet_neo_hookean::DampedTetrahedron { inverse, volume, damping })
     });
     v.visit::<tet_neo_hookean::Stable, 4>("tet-neo-hookean stable", ALGEBRAIC, &|r| {
         (r.near(TET, 0.8), tetrahedron(r))

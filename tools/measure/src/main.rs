@@ -1,8 +1,8 @@
 //! How near a Vulkan device comes to its own memory bandwidth, and what a Newton iteration costs on it and on the CPU.
 //!
 //! ```sh
-//! cargo run --release -p gusset-bench                     # 1e4, 1e5 and 1e6 triangles; under eight minutes on a GPU
-//! cargo run --release -p gusset-bench -- --triangles 10000
+//! cargo run --release -p gusset-measure                     # 1e4, 1e5 and 1e6 triangles; under eight minutes on a GPU
+//! cargo run --release -p gusset-measure -- --triangles 10000
 //! ```
 
 mod cost;
@@ -23,7 +23,7 @@ use std::time::Instant;
 
 /// Measure a Vulkan device: bandwidth, assembly, matrix products, Newton iterations.
 #[derive(Debug, Parser)]
-#[command(name = "gusset-bench")]
+#[command(name = "gusset-measure")]
 struct Arguments {
     /// Numbers of triangles.
     #[arg(long, value_delimiter = ',', default_values_t = [10_000, 100_000, 1_000_000])]
