@@ -20,11 +20,10 @@ pub(crate) struct Separator {
     pub(crate) offset: f64,
 }
 
-/// Least and greatest height of a row's two primitives along a normal over `origin` (m): the lower end of the first, the upper
+/// Least and greatest height of two primitives, the first with `first` vertices, along a normal over `origin` (m): the lower end of the first, the upper
 /// end of the second. Their difference bounds the distance of the two from below.
 #[inline(always)]
-pub(crate) fn extremes(row: &Row, p: &[DVec3; 4], normal: DVec3, origin: DVec3) -> (f64, f64) {
-    let first = first_count(row.kind);
+pub(crate) fn extremes(first: usize, p: &[DVec3; 4], normal: DVec3, origin: DVec3) -> (f64, f64) {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for (k, p) in p.iter().enumerate() {
         let height = normal.dot(*p - origin);
@@ -47,17 +46,7 @@ impl Separator {
     /// The gap along `normal`, certified against all vertices.
     #[inline(always)]
     fn along(normal: DVec3, p: &[DVec3; 4], first: usize, offset: f64) -> Self {
-        let origin = p[first];
-        let mut low = f64::INFINITY;
-        let mut high = f64::NEG_INFINITY;
-        for (k, p) in p.iter().enumerate() {
-            let height = normal.dot(*p - origin);
-            if k < first {
-                low = low.min(height);
-            } else {
-                high = high.max(height);
-            }
-        }
+        let (low, high) = extremes(first, p, normal, p[first]);
         Self { normal, gap: low - high - offset, support: high, offset }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::detection::{Detection, gather};
 use crate::law::{Law, Touch};
-use crate::separator::extremes;
+use crate::separator::{extremes, first_count};
 use glam::DVec3;
 use gusset_contact::{Closest, edge_edge_within, point_point, point_triangle_within};
 use gusset_energy::{Row, RowKind, StepState, VertexBlock};
@@ -44,7 +44,7 @@ pub(crate) fn penalty(
         let limit = law.margin + row.offset;
         let p = gather(row, at.x);
         // Along any direction the primitives are no farther apart than they are; that of the plane is a good one.
-        let (low, high) = extremes(row, &p, detection.separators[k].normal, p[3]);
+        let (low, high) = extremes(first_count(row.kind), &p, detection.separators[k].normal, p[3]);
         if low - high >= limit {
             continue;
         }

@@ -183,7 +183,8 @@ impl Commit {
                 return;
             }
             let origin = detection.reference[row.vertices[first_count(row.kind)] as usize];
-            let (low, high) = extremes(row, &gather(row, c), state.normal, origin);
+            let (low, high) =
+                extremes(first_count(row.kind), &gather(row, c), state.normal, origin);
             let mut gap = low - high - row.offset;
             if gap > 2.0 * eps {
                 state.plane = high + 0.5 * gap;
@@ -209,7 +210,7 @@ impl Commit {
 fn turned(row: &Row, c: &[DVec3], gap: f64, origin: DVec3) -> Option<Separator> {
     let p = gather(row, c);
     let normal = closest(row, &p, f64::INFINITY)?.r.try_normalize()?;
-    let (low, high) = extremes(row, &p, normal, origin);
+    let (low, high) = extremes(first_count(row.kind), &p, normal, origin);
     let wider = low - high - row.offset;
     (wider > gap).then_some(Separator { normal, gap: wider, support: high, offset: row.offset })
 }

@@ -4,7 +4,7 @@ use super::row::Cushion;
 use crate::detection::{Detection, gather};
 use crate::law::{Law, Touch};
 use crate::local::add;
-use crate::separator::extremes;
+use crate::separator::{extremes, first_count};
 use crate::touch::{closest, weighted};
 use glam::DVec3;
 use gusset_energy::{Row, StepState, VertexBlock};
@@ -239,7 +239,7 @@ fn witness(
         return None;
     }
     let p = gather(row, at.x);
-    let (low, high) = extremes(row, &p, state.normal, p[3]);
+    let (low, high) = extremes(first_count(row.kind), &p, state.normal, p[3]);
     if low - high - row.offset >= margin + state.multipliers.normal / state.rho {
         return None;
     }
