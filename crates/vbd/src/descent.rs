@@ -1,11 +1,12 @@
 //! A time step by vertex block descent.
 
-use crate::alm::Memory;
 use crate::colouring::Colouring;
 use crate::detection::{Detection, Detector};
 use crate::law::Law;
-use crate::local::{Largest, Sweep, predict};
-use crate::settings::{Method, Settings};
+use crate::local::{Largest, Sweep};
+use crate::memory::Memory;
+use crate::settings::{Method, Settings, Start};
+use crate::start;
 use crate::truncation::{Cuts, Truncation};
 use crate::{alm, penalty};
 use glam::DVec3;
@@ -214,12 +215,15 @@ impl Descent {
         }
     }
 
-    /// Where inertia and everything else that acts on single vertices leads, and where the timeline wants its vertices.
+    /// Where the sweeps begin, and where the timeline wants its vertices.
     fn target(&mut self, state: &State, t: f64) -> Vec<DVec3> {
         let dt = self.settings.dt;
         let at = StepState { x: &state.x, x_start: &state.x, v_start: &state.v, dt };
         let mut y = state.x.clone();
-        predict(&self.colouring, &self.model.terms, &at, &mut y);
+        start::inertial(&self.colouring, &self.model.terms, &at, &mut y);
+        if self.settings.start == Start::Adaptive && self.memory.v_before.len() == y.len() {
+            start::adapt(&at, &self.memory.v_before, &mut y);
+        }
         // Elements may not like the whole way.
         let dx: Vec<DVec3> = y.iter().zip(&state.x).map(|(y, x)| *y - *x).collect();
         let fraction =
@@ -276,7 +280,7 @@ impl Descent {
                     penalty::step(&mut parts, &rule, schedule, &state.x, &state.v, &y, &mut x)?;
                 }
                 Method::Alm(alm) => {
-                    let memory = &mut self.memory;
+                    let memory = &mut self.memory.multipliers;
                     alm::step(&mut parts, &rule, &alm, memory, &state.x, &state.v, &y, &mut x)?;
                 }
             }
@@ -383,6 +387,9 @@ impl Stepper for Descent {
             }
         }
         let v = x.iter().zip(&state.x).map(|(new, old)| (*new - *old) / dt).collect();
+        if self.settings.start == Start::Adaptive {
+            self.memory.v_before.clone_from(&state.v);
+        }
         record.seconds.total = begin.elapsed().as_secs_f64();
         *out = State { x, v, step: state.step + 1 };
         Ok(record)
@@ -393,7 +400,7 @@ impl Stepper for Descent {
     }
 
     fn recall(&mut self, memory: &[u8]) -> Result<(), String> {
-        self.memory = Memory::from_bytes(memory)?;
+        self.memory = Memory::from_bytes(memory, self.mass.len())?;
         Ok(())
     }
 }

@@ -18,12 +18,14 @@ mod filter;
 mod incidence;
 mod law;
 mod local;
+mod memory;
 mod penalty;
 mod separator;
 mod settings;
+mod start;
 mod touch;
 mod truncation;
 
 pub use colouring::Colouring;
 pub use descent::Descent;
-pub use settings::{Alm, Budget, ContactRule, Method, Schedule, Settings};
+pub use settings::{Alm, Budget, ContactRule, Method, Schedule, Settings, Start};

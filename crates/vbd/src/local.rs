@@ -1,6 +1,5 @@
 //! The minimum of everything that acts on one vertex while all others stand still, to second order.
 
-use crate::colouring::Colouring;
 use glam::{DVec3, dvec3};
 use gusset_energy::{StepState, Term, VertexBlock};
 use rayon::prelude::*;
@@ -113,29 +112,6 @@ impl Sweep {
                 .zip(self.steps.par_chunks_mut(CHUNK))
                 .map(chunk)
                 .reduce(Largest::default, Largest::max)
-        }
-    }
-}
-
-/// Kinds whose minimum is the inertial target: what acts on a vertex wherever it goes.
-const INERTIAL: [&str; 2] = ["inertia", "drag"];
-
-/// Where every vertex goes if only inertia, gravity, constant forces and drag act. From there the iterations start.
-pub(crate) fn predict(
-    colouring: &Colouring,
-    terms: &[Box<dyn Term>],
-    at: &StepState<'_>,
-    y: &mut [DVec3],
-) {
-    let mut blocks = Vec::new();
-    for vertices in &colouring.colours {
-        blocks.clear();
-        blocks.resize(vertices.len(), VertexBlock::default());
-        for term in terms.iter().filter(|term| INERTIAL.contains(&term.kind())) {
-            term.vertex_blocks(at, vertices, &mut blocks);
-        }
-        for (&v, block) in vertices.iter().zip(&blocks) {
-            y[v as usize] = at.x[v as usize] + newton_step(block);
         }
     }
 }

@@ -1,5 +1,15 @@
 //! How steps of block descent are made.
 
+/// Where the sweeps of a step begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// Where inertia and forces on single vertices lead, as in the article.
+    #[default]
+    Inertial,
+    /// There, with the share of those forces that the vertex followed in the step before.
+    Adaptive,
+}
+
 /// When pairs are looked for in a step of [`Method::Penalty`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schedule {
@@ -126,6 +136,8 @@ pub struct Settings {
     pub iterations: u32,
     /// The sweeps end early once no coordinate of any step is larger (m); 0: never.
     pub tolerance: f64,
+    /// Where the sweeps begin.
+    pub start: Start,
     /// Factor on the step of every vertex.
     pub ratio: f64,
     /// Contact; it acts where the model has contact at all.
@@ -140,6 +152,7 @@ impl Default for Settings {
             dt: 0.01,
             iterations: 10,
             tolerance: 0.0,
+            start: Start::default(),
             ratio: 1.0,
             contact: ContactRule::default(),
             record_energies: false,

@@ -114,6 +114,36 @@ fn a_crushed_crease_locks_vertices_only_with_the_articles_settings() {
     assert!(clipped < 40, "{clipped} vertices are clipped after the first steps");
 }
 
+/// What begins a step at rest stays there: folds settle, and no crease keeps a vertex moving.
+#[test]
+fn folds_settle() {
+    for name in ["fold-a-alm", "fold-b-penalty"] {
+        let mut play = play(name, &[]);
+        play.steps(360);
+        let clipped = |r: &gusset_solve::StepRecord| r.descent.as_ref().unwrap().clipped > 0;
+        assert!(!play.records[60..].iter().any(clipped), "{name}");
+        assert!(fastest(&play) < 5.0, "{name}: {}", fastest(&play));
+        play.assert_sound();
+    }
+}
+
+/// Five sweeps from the inertial start leave the article's heights; from the adaptive start they leave those that many
+/// sweeps agree on, and nothing moves.
+#[test]
+fn a_stack_rests_where_its_start_leaves_it() {
+    let five = [0.1948, 0.3908, 0.5626, 0.7716];
+    let many = [0.1988, 0.3977, 0.5699, 0.7819];
+    for (start, expected, speed) in [("inertial", five, 10.0), ("adaptive", many, 0.5)] {
+        let mut play = play("stack-penalty", &[&format!("solver.start={start}")]);
+        play.steps(420);
+        for (height, expected) in heights(&play).iter().zip(expected) {
+            assert!((height - expected).abs() < 0.003, "{start}: {height}, not {expected}");
+        }
+        assert!(fastest(&play) < speed, "{start}: {}", fastest(&play));
+        play.assert_sound();
+    }
+}
+
 /// A block on an incline below the friction angle: multipliers hold it, a regularised penalty lets it creep as its formula
 /// says.
 #[test]

@@ -1,13 +1,13 @@
 //! `[solver]` with `kind = "vbd"` to settings.
 
 use super::solver::stretches;
-use crate::config::{BudgetName, ContactName, DescentConfig, ScheduleName};
+use crate::config::{BudgetName, ContactName, DescentConfig, ScheduleName, StartName};
 use crate::scene::Phase;
 use crate::section::{Problems, Section};
 use crate::suggest;
 use gusset_energy::Term;
 use gusset_units::Units;
-use gusset_vbd::{Alm, Budget, ContactRule, Method, Schedule, Settings};
+use gusset_vbd::{Alm, Budget, ContactRule, Method, Schedule, Settings, Start};
 
 /// Takes the `kind` out of `[solver]`; says whether it is block descent.
 pub(crate) fn solver_kind<'i>(
@@ -116,7 +116,13 @@ pub(crate) fn descent(
     }
     let contact =
         ContactRule { method, gap, damping, relaxation, rings, filter_truncation: config.compat };
-    let settings = Settings { dt, iterations, tolerance, ratio, contact, record_energies: false };
+    let start = match config.start {
+        Some(StartName::Adaptive) => Start::Adaptive,
+        None if !config.compat && !penalty => Start::Adaptive,
+        Some(StartName::Inertial) | None => Start::Inertial,
+    };
+    let settings =
+        Settings { dt, iterations, tolerance, start, ratio, contact, record_energies: false };
     let (phases, _) = stretches(&config.phase, section, units, problems);
     (problems.errors() == errors).then_some((settings, phases))
 }

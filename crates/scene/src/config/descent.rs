@@ -18,6 +18,10 @@ pub(crate) struct DescentConfig {
     pub(crate) tolerance: Option<Length>,
     /// The same as a speed, to be multiplied with dt.
     pub(crate) tolerance_speed: Option<Velocity>,
+    /// Where the sweeps begin: "inertial" (with all of gravity; default of penalty-dat and with `compat`, as in the article)
+    /// or "adaptive" (with the share of it that a vertex followed in the step before, so that what rests begins at rest;
+    /// default of alm-dat).
+    pub(crate) start: Option<StartName>,
     /// Factor on the step of every vertex; 1 where absent. 0.7 to 0.9 leaves less force in stacks of many layers.
     pub(crate) step_ratio: Option<f64>,
     /// What keeps surfaces apart: "penalty-dat" (default: penalty forces, every motion truncated at planes) or
@@ -49,6 +53,16 @@ pub(crate) struct DescentConfig {
     /// Stretches of the task that have names: [[solver.phase]]. Tolerances in them are those of Newton's method.
     #[serde(default)]
     pub(crate) phase: Vec<Phase>,
+}
+
+/// Where sweeps begin.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum StartName {
+    /// By what the vertex did before.
+    Adaptive,
+    /// As if nothing was in the way.
+    Inertial,
 }
 
 /// What keeps surfaces apart.

@@ -17,7 +17,7 @@ mod top;
 pub(crate) use angle::Angle;
 pub(crate) use body::{BodyConfig, Fixed, FoldFrame, Move, RoleName, Rotate, Scale};
 pub(crate) use contact::{ContactConfig, StepBound, StiffnessOrAuto};
-pub(crate) use descent::{BudgetName, ContactName, DescentConfig, ScheduleName};
+pub(crate) use descent::{BudgetName, ContactName, DescentConfig, ScheduleName, StartName};
 pub(crate) use material::{MaterialConfig, MaterialRef, NamedMaterial};
 pub(crate) use output::OutputConfig;
 pub use output::Precision;

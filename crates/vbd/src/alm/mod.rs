@@ -6,10 +6,10 @@ mod row;
 mod rows;
 
 pub(crate) use row::Cushion;
-pub(crate) use rows::Memory;
 
 use crate::descent::{Parts, Trouble};
 use crate::local::allowed;
+use crate::memory::Remembered;
 use crate::settings::{Alm, ContactRule};
 use glam::DVec3;
 use gusset_energy::StepState;
@@ -45,7 +45,7 @@ pub(crate) fn step(
     parts: &mut Parts<'_>,
     rule: &ContactRule,
     alm: &Alm,
-    memory: &mut Memory,
+    memory: &mut Remembered,
     x_start: &[DVec3],
     v_start: &[DVec3],
     y: &[DVec3],

@@ -4,6 +4,7 @@ use super::row::Cushion;
 use crate::detection::{Detection, gather};
 use crate::law::{Law, Touch};
 use crate::local::add;
+use crate::memory::{Key, Multipliers, Remembered};
 use crate::separator::{extremes, first_count};
 use crate::touch::{closest, weighted};
 use glam::DVec3;
@@ -13,57 +14,8 @@ use rayon::prelude::*;
 /// Rows of one task.
 const CHUNK: usize = 512;
 
-/// Which pair a multiplier belongs to: kind and primitives of a row, or vertex and slab.
-pub(crate) type Key = [u32; 3];
-
 /// Kind of a slab's key, beyond those of rows.
 const SLAB: u32 = 4;
-
-/// Multipliers of a pair.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Multipliers {
-    /// Normal (N).
-    pub(crate) normal: f64,
-    /// Within the plane (N).
-    pub(crate) tangential: DVec3,
-}
-
-/// Multipliers from step to step, by rising key.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Memory {
-    pub(crate) rows: Vec<(Key, Multipliers)>,
-}
-
-impl Memory {
-    /// Little-endian: three indices and four numbers a pair.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(44 * self.rows.len());
-        for (key, m) in &self.rows {
-            for k in key {
-                bytes.extend(k.to_le_bytes());
-            }
-            let [x, y, z] = m.tangential.to_array();
-            for f in [m.normal, x, y, z] {
-                bytes.extend(f.to_le_bytes());
-            }
-        }
-        bytes
-    }
-
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
-        if !bytes.len().is_multiple_of(44) {
-            return Err(format!("{} bytes of multipliers are not whole rows of 44", bytes.len()));
-        }
-        let row = |row: &[u8]| {
-            let index = |k: usize| u32::from_le_bytes(std::array::from_fn(|i| row[4 * k + i]));
-            let number =
-                |k: usize| f64::from_le_bytes(std::array::from_fn(|i| row[12 + 8 * k + i]));
-            let tangential = DVec3::new(number(1), number(2), number(3));
-            ([index(0), index(1), index(2)], Multipliers { normal: number(0), tangential })
-        };
-        Ok(Self { rows: bytes.chunks_exact(44).map(row).collect() })
-    }
-}
 
 /// What a row keeps during a step.
 #[derive(Clone, Copy, Debug)]
@@ -107,12 +59,12 @@ impl Rows {
     /// cushion gives.
     pub(crate) fn make(
         detection: &Detection,
-        before: &Memory,
+        before: &Remembered,
         support: &Support,
         mass: &[f64],
     ) -> Self {
         let Support { cushion, scale, dt, kept } = *support;
-        let mut remembered = before.rows.iter().peekable();
+        let mut remembered = before.iter().peekable();
         let mut multipliers = |key: Key, normal: DVec3, gap: f64| {
             while remembered.next_if(|(k, _)| *k < key).is_some() {}
             match remembered.peek() {
@@ -159,14 +111,14 @@ impl Rows {
     }
 
     /// What the next detection or step starts with.
-    pub(crate) fn remember(&self, detection: &Detection) -> Memory {
+    pub(crate) fn remember(&self, detection: &Detection) -> Remembered {
         let rows = detection.contacts.rows.iter().zip(&self.states).zip(&detection.acts);
         let rows = rows.filter(|(_, acts)| **acts).map(|((row, state), _)| (key(row), state));
         let slabs = detection.contacts.slabs.iter().zip(&self.slabs);
         let slabs = slabs.map(|(slab, state)| ([SLAB, slab.vertex, slab.slab], state));
         let all = rows.chain(slabs).map(|(key, state)| (key, state.multipliers));
         // Those without force too: a pair that was there already must not be taken for a new one.
-        Memory { rows: all.collect() }
+        all.collect()
     }
 
     /// Adds what all rows do to one vertex at the trial positions.
