@@ -1,5 +1,5 @@
-// The fraction of the step at which each pair is to stop, and the smallest of each workgroup. One thread a pair; a smallest
-// value is the same in any order.
+// The smallest fraction of the step at which a pair of the workgroup is to stop, and the first pair that has it. One thread a
+// pair; a smallest value is the same in any order.
 //
 // CPU twin: `mesh_fraction` in crates/contact/src/step_bound.rs and `advance` in crates/contact/src/additive.rs
 
@@ -9,8 +9,8 @@ layout(std430, binding = 0) readonly buffer Positions { double x[]; };
 layout(std430, binding = 1) readonly buffer Displacements { double dx[]; };
 layout(std430, binding = 2) readonly buffer Pairs { uvec4 stencils[]; };
 layout(std430, binding = 3) readonly buffer Offsets { double offsets[]; };
-layout(std430, binding = 4) writeonly buffer Fractions { double fractions[]; };
-layout(std430, binding = 5) writeonly buffer Smallest { double smallest[]; };
+layout(std430, binding = 4) writeonly buffer Smallest { double smallest[]; };
+layout(std430, binding = 5) writeonly buffer Whose { uint whose[]; };
 
 layout(push_constant) uniform Constants {
     double slack;
@@ -18,6 +18,8 @@ layout(push_constant) uniform Constants {
     uint kind;
     uint additive;
     uint most_looks;
+    uint first;         // number of the first of these pairs
+    uint first_group;
 };
 
 #include "lib/thread.glsl"
@@ -26,6 +28,7 @@ layout(push_constant) uniform Constants {
 const double SHORT = 0.1lf;
 
 shared double least[64];
+shared uint least_lane[64];
 
 double approach(dvec3 n, dvec3 d[4]) {
     double u[4];
@@ -115,16 +118,25 @@ double fraction_of_pair(uint k) {
 
 void main() {
     uint k = thread_index(), lane = gl_LocalInvocationID.x;
-    double fraction = infinite();
-    if (k < count) {
-        fraction = fraction_of_pair(k);
-        fractions[k] = fraction;
-    }
-    least[lane] = fraction;
+    double fraction = k < count ? fraction_of_pair(k) : infinite();
+    // What is no number stops nothing, as on the CPU.
+    least[lane] = fraction <= 1.0lf ? fraction : infinite();
+    least_lane[lane] = lane;
     barrier();
     for (uint half_way = 32u; half_way > 0u; half_way >>= 1) {
-        if (lane < half_way) least[lane] = min(least[lane], least[lane + half_way]);
+        if (lane < half_way) {
+            uint other = lane + half_way;
+            bool smaller = least[other] < least[lane];
+            bool earlier = least[other] == least[lane] && least_lane[other] < least_lane[lane];
+            if (smaller || earlier) {
+                least[lane] = least[other];
+                least_lane[lane] = least_lane[other];
+            }
+        }
         barrier();
     }
-    if (lane == 0u && group_index() * 64u < count) smallest[group_index()] = least[0];
+    if (lane == 0u && group_index() * 64u < count) {
+        smallest[first_group + group_index()] = least[0];
+        whose[first_group + group_index()] = first + group_index() * 64u + least_lane[0];
+    }
 }

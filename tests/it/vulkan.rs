@@ -9,13 +9,12 @@
 use crate::play::load;
 use crate::tool::{Bench, gusset};
 use glam::DVec3;
-use gusset_contact::{Candidates, CollisionMesh, StepRule};
-use gusset_gpu::VulkanBackend;
-use gusset_gpu::contact::DeviceContact;
+use gusset_contact::{Candidates, CollisionMesh, Detection as _, Sweep};
 use gusset_gpu::vulkan::Device;
+use gusset_gpu::{DeviceContact, VulkanBackend};
 use gusset_scene::Scene;
-use gusset_solve::{Solver, State, StepRecord};
-use gusset_system::{Backend, CpuBackend, Method};
+use gusset_solve::{Backends, Solver, State, StepRecord};
+use gusset_system::Method;
 
 /// A device whose every call is checked by the validation layer, where that is installed.
 fn device() -> Option<Device> {
@@ -34,9 +33,15 @@ fn assert_no_complaints(device: &Device) {
     assert!(complaints.is_empty(), "the validation layer complains: {complaints:#?}");
 }
 
+/// Terms and contact on the device.
+fn on(device: &Device) -> Backends {
+    let terms = VulkanBackend::new(device).unwrap();
+    Backends { contact: Box::new(terms.contact()), terms: Box::new(terms), fallback: false }
+}
+
 /// Plays some steps of a scene and returns what comes out.
-fn play(scene: Scene, backend: Box<dyn Backend>, steps: usize) -> (State, Vec<StepRecord>) {
-    let mut solver = Solver::with_backend(scene.model, scene.settings, backend).unwrap();
+fn play(scene: Scene, backends: Backends, steps: usize) -> (State, Vec<StepRecord>) {
+    let mut solver = Solver::with_backends(scene.model, scene.settings, backends).unwrap();
     let (mut state, mut next) = (scene.state, State::default());
     solver.check_start(&state).unwrap();
     let records = (0..steps)
@@ -73,9 +78,8 @@ fn reference_scenes_agree_with_the_cpu() {
                 scene.settings.linear = method.unwrap_or(scene.settings.linear);
                 scene
             };
-            let backend = Box::new(VulkanBackend::new(&device).unwrap());
-            let (on_gpu, records) = play(scene(), backend, 6);
-            let (on_cpu, _) = play(scene(), Box::<CpuBackend>::default(), 6);
+            let (on_gpu, records) = play(scene(), on(&device), 6);
+            let (on_cpu, _) = play(scene(), Backends::default(), 6);
             let off = farthest(&on_gpu, &on_cpu);
             let residual = records.iter().map(|r| r.linear_residual).fold(0.0, f64::max);
             eprintln!("{name}, {method:?}: {off:.1e} m apart, linear residual {residual:.1e}");
@@ -90,11 +94,10 @@ fn reference_scenes_agree_with_the_cpu() {
 fn a_drape_agrees_with_the_cpu_and_repeats_to_the_bit() {
     let Some(device) = device() else { return };
     let scene = || load("bench/drape-32.toml", &[EXACT_SPEED]);
-    let on_gpu = || Box::new(VulkanBackend::new(&device).unwrap());
     let steps = 6;
-    let (first, records) = play(scene(), on_gpu(), steps);
-    let (second, _) = play(scene(), on_gpu(), steps);
-    let (on_cpu, cpu_records) = play(scene(), Box::<CpuBackend>::default(), steps);
+    let (first, records) = play(scene(), on(&device), steps);
+    let (second, _) = play(scene(), on(&device), steps);
+    let (on_cpu, cpu_records) = play(scene(), Backends::default(), steps);
     assert!(bits(&first) == bits(&second), "two runs differ");
     let off = farthest(&first, &on_cpu);
     eprintln!("drape-32 after {steps} steps: {off:.1e} m from the CPU's");
@@ -103,6 +106,13 @@ fn a_drape_agrees_with_the_cpu_and_repeats_to_the_bit() {
     let kernels = &records.last().unwrap().kernels;
     assert!(kernels["hinge.closed_form"] > 0.0, "{kernels:?}");
     assert!(kernels.contains_key("barrier.energy") && kernels.contains_key("gather Hessian"));
+    // Contact has run there as well.
+    for kernel in ["contact_trees", "contact_query", "contact_rows", "contact_bound"] {
+        assert!(kernels[kernel] > 0.0, "{kernel}: {kernels:?}");
+    }
+    let ran_on = &records.last().unwrap().ran_on;
+    assert_eq!(ran_on.contact.as_ref(), Some(&ran_on.terms));
+    assert!(ran_on.terms.starts_with("vulkan ("), "{ran_on:?}");
     assert!(cpu_records.iter().all(|r| r.kernels.is_empty()));
     assert_no_complaints(&device);
 }
@@ -115,9 +125,8 @@ fn a_drape_solved_on_the_device_agrees() {
     let mut solved_there = scene();
     solved_there.settings.linear = Method::Pcg { tolerance: 1e-10, max_iterations: 5000 };
     let steps = 3;
-    let backend = Box::new(VulkanBackend::new(&device).unwrap());
-    let (on_gpu, records) = play(solved_there, backend, steps);
-    let (on_cpu, _) = play(scene(), Box::<CpuBackend>::default(), steps);
+    let (on_gpu, records) = play(solved_there, on(&device), steps);
+    let (on_cpu, _) = play(scene(), Backends::default(), steps);
     let (off, residual) =
         (farthest(&on_gpu, &on_cpu), records.iter().map(|r| r.linear_residual).fold(0.0, f64::max));
     eprintln!("drape-32 by conjugate gradients: {off:.1e} m apart, residual {residual:.1e}");
@@ -130,32 +139,27 @@ fn a_drape_solved_on_the_device_agrees() {
 fn the_bag_agrees_with_the_cpu() {
     let Some(device) = device() else { return };
     let scene = || load("bag/smoke.toml", &[EXACT]);
-    let backend = Box::new(VulkanBackend::new(&device).unwrap());
-    let (on_gpu, _) = play(scene(), backend, 2);
-    let (on_cpu, _) = play(scene(), Box::<CpuBackend>::default(), 2);
+    let (on_gpu, _) = play(scene(), on(&device), 2);
+    let (on_cpu, _) = play(scene(), Backends::default(), 2);
     let off = farthest(&on_gpu, &on_cpu);
     eprintln!("bag after 2 steps: {off:.1e} m from the CPU's");
     assert!(off <= 2e-7, "{off:e} m");
     assert_no_complaints(&device);
 }
 
-/// The device's own contact: the first step of the crossing scenes is bounded where the articles' is.
+/// The first step of the crossing scenes is bounded where the articles' is, by the device, in the solver's own path.
 #[test]
 fn crossings_are_stopped_on_the_device() {
     let Some(device) = device() else { return };
     for name in ["reference/cross-vt.toml", "reference/cross-ee.toml"] {
-        let scene = load(name, &[]);
-        let contact = scene.model.contact.unwrap();
-        let mesh = CollisionMesh::from_world(&scene.model.world, contact.min_gap);
-        let x = &scene.state.x;
-        let dx: Vec<DVec3> = scene.state.v.iter().map(|v| *v * scene.settings.dt).collect();
-        let end: Vec<DVec3> = x.iter().zip(&dx).map(|(x, dx)| *x + *dx).collect();
-        let mut on_device = DeviceContact::new(&device, &mesh).unwrap();
-        let dhat = contact.parameters.dhat;
-        let pairs = on_device.candidates(x, &end, contact.skin, dhat).unwrap();
-        let rule = StepRule { slack: contact.slack, ..StepRule::default() };
-        let bound = on_device.step_bound(&pairs, x, &dx, &rule).unwrap();
-        assert!((bound.alpha - 0.44775).abs() < 1e-9, "{name}: {}", bound.alpha);
+        let (on_gpu, records) = play(load(name, &[]), on(&device), 1);
+        let (on_cpu, cpu_records) = play(load(name, &[]), Backends::default(), 1);
+        let alpha = records[0].step_bounds[0];
+        assert!((alpha - 0.44775).abs() < 1e-9, "{name}: {alpha}");
+        assert_eq!(alpha.to_bits(), cpu_records[0].step_bounds[0].to_bits(), "{name}");
+        assert!(farthest(&on_gpu, &on_cpu) <= 2e-7, "{name}");
+        assert!(records[0].ran_on.contact.as_ref().unwrap().starts_with("vulkan ("));
+        assert!(records[0].kernels["contact_bound"] > 0.0);
     }
     assert_no_complaints(&device);
 }
@@ -166,8 +170,8 @@ fn no_candidate_is_missing_along_the_way() {
     let Some(device) = device() else { return };
     for name in ["reference/vt.toml", "reference/ee.toml"] {
         let scene = load(name, &[]);
-        let contact = scene.model.contact.unwrap();
-        let mesh = CollisionMesh::from_world(&scene.model.world, contact.min_gap);
+        let settings = scene.model.contact.unwrap();
+        let mesh = CollisionMesh::from_world(&scene.model.world, settings.min_gap);
         let mut states = vec![scene.state.clone()];
         let mut solver = Solver::new(scene.model, scene.settings).unwrap();
         for step in 0..6 {
@@ -175,9 +179,9 @@ fn no_candidate_is_missing_along_the_way() {
             solver.step(&states[step], &mut next).unwrap();
             states.push(next);
         }
-        let mut on_device = DeviceContact::new(&device, &mesh).unwrap();
-        let mut on_cpu = Candidates::new(&mesh);
-        let dhat = contact.parameters.dhat;
+        let mut contact = DeviceContact::new(&device).unwrap();
+        let (mut on_device, mut on_cpu) = (Candidates::new(&mesh), Candidates::new(&mesh));
+        let (skin, dhat) = (settings.skin, settings.parameters.dhat);
         let mut seen = 0;
         for instant in 0..17 {
             let t = f64::from(instant) * 6.0 / 16.0;
@@ -186,10 +190,10 @@ fn no_candidate_is_missing_along_the_way() {
                 a.x.iter().zip(&b.x).map(|(a, b)| a.lerp(*b, t - k as f64)).collect()
             };
             let x = between(&states[k], &states[k + 1]);
-            on_cpu.query(&mesh, &x, &x, contact.skin, dhat, usize::MAX).unwrap();
-            let found = on_device.candidates(&x, &x, contact.skin, dhat).unwrap();
-            assert_eq!(found.vertex_triangle, on_cpu.vertex_triangle, "{name}, instant {instant}");
-            assert_eq!(found.edge_edge, on_cpu.edge_edge, "{name}, instant {instant}");
+            on_cpu.query(&mesh, &x, &x, skin, dhat, usize::MAX).unwrap();
+            let sweep = Sweep { x: &x, x_end: &x, skin, dhat, limit: usize::MAX };
+            contact.query(&mesh, &sweep, &mut on_device).unwrap();
+            assert_eq!(on_device.lists(), on_cpu.lists(), "{name}, instant {instant}");
             seen += on_cpu.len();
         }
         assert!(seen > 0, "{name}: nothing was ever near");

@@ -2,13 +2,14 @@
 
 use crate::arguments::{BackendName, Machine};
 use crate::failure::Failure;
+use gusset_energy::Term;
 use gusset_mesh::{Mobility, World};
 use gusset_scene::{Backend as Wish, Scene};
-use gusset_system::{Backend, CpuBackend};
+use gusset_solve::Backends;
 
 /// A backend, and in words why it is this one.
 pub(crate) struct Chosen {
-    pub(crate) backend: Box<dyn Backend>,
+    pub(crate) backends: Backends,
     /// `cpu`, or `vulkan` and the device.
     pub(crate) name: String,
     pub(crate) why: String,
@@ -16,13 +17,14 @@ pub(crate) struct Chosen {
 
 impl Chosen {
     fn cpu(why: impl Into<String>) -> Self {
-        Self { backend: Box::<CpuBackend>::default(), name: "cpu".to_owned(), why: why.into() }
+        Self { backends: Backends::default(), name: "cpu".to_owned(), why: why.into() }
     }
 }
 
 /// What the command line or the scene asks for.
 pub(crate) fn choose(machine: &Machine, scene: &Scene) -> Result<Chosen, Failure> {
-    choose_for(machine, scene.backend, &scene.model.world, scene.descent.is_some())
+    let (model, descent) = (&scene.model, scene.descent.is_some());
+    choose_for(machine, scene.backend, &model.world, &model.terms, descent)
 }
 
 /// What fits that wish, for a scene that is solved by block descent or not.
@@ -30,6 +32,7 @@ fn choose_for(
     machine: &Machine,
     scene: Wish,
     world: &World,
+    terms: &[Box<dyn Term>],
     descent: bool,
 ) -> Result<Chosen, Failure> {
     let wanted = match (machine.backend, scene) {
@@ -49,18 +52,18 @@ fn choose_for(
     match wanted {
         BackendName::Cpu => Ok(Chosen::cpu("as asked for")),
         BackendName::Auto if descent => Ok(Chosen::cpu("auto: block descent runs on the CPU")),
-        BackendName::Auto => Ok(vulkan::auto(free)),
+        BackendName::Auto => Ok(vulkan::auto(free, terms)),
         BackendName::Vulkan if descent => Err(Failure::bad_input(
             "block descent runs on the CPU only; use the Newton solver, or `--backend cpu`",
         )),
-        BackendName::Vulkan => vulkan::open(machine.device.as_deref()),
+        BackendName::Vulkan => vulkan::open(machine.device.as_deref(), terms),
     }
 }
 
 #[cfg(feature = "vulkan")]
 pub(crate) mod vulkan {
-    use super::{Chosen, Failure};
-    use gusset_gpu::{DeviceKind, GpuError, Instance, VulkanBackend, WithFallback};
+    use super::{Backends, Chosen, Failure, Term};
+    use gusset_gpu::{DeviceKind, GpuError, Instance, VulkanBackend};
     use gusset_system::Backend as _;
 
     /// Free vertices from which a graphics processor is taken without being asked for. Below, one Newton iteration costs
@@ -68,28 +71,37 @@ pub(crate) mod vulkan {
     const WORTH_IT: usize = 20_000;
 
     /// The device of that number or name, or the most wanted one.
-    pub(super) fn open(device: Option<&str>) -> Result<Chosen, Failure> {
-        let backend = VulkanBackend::open(device).map_err(|error| match error {
+    pub(super) fn open(device: Option<&str>, terms: &[Box<dyn Term>]) -> Result<Chosen, Failure> {
+        let opened = VulkanBackend::open(device)
+            .and_then(|mut backend| backend.prepare(terms).map(|()| backend));
+        let backend = opened.map_err(|error| match error {
             GpuError::NoSuchDevice { .. } => Failure::bad_input(error),
             _ => Failure::failed(error),
         })?;
-        let name = backend.name();
-        Ok(Chosen { backend: Box::new(backend), name, why: "as asked for".to_owned() })
+        Ok(chosen(backend, false, "as asked for".to_owned()))
     }
 
     /// A graphics processor where there is one and the scene is large enough.
-    pub(super) fn auto(free: usize) -> Chosen {
+    pub(super) fn auto(free: usize, terms: &[Box<dyn Term>]) -> Chosen {
         if free < WORTH_IT {
             return Chosen::cpu(format!("auto: {free} free vertices gain nothing from a GPU"));
         }
-        match graphics_processor() {
-            Ok(backend) => Chosen {
-                name: backend.name(),
-                backend: Box::new(WithFallback::new(backend)),
-                why: format!("auto: {free} free vertices; the CPU takes over if it fails"),
-            },
+        let opened = graphics_processor().and_then(|mut backend| {
+            backend.prepare(terms).map_err(|e| e.to_string())?;
+            Ok(backend)
+        });
+        match opened {
+            Ok(backend) => {
+                let why = format!("auto: {free} free vertices; the CPU takes over if it fails");
+                chosen(backend, true, why)
+            }
             Err(why) => Chosen::cpu(format!("auto: {why}")),
         }
+    }
+
+    fn chosen(backend: VulkanBackend, fallback: bool, why: String) -> Chosen {
+        let (name, contact) = (backend.name(), Box::new(backend.contact()));
+        Chosen { name, why, backends: Backends { terms: Box::new(backend), contact, fallback } }
     }
 
     fn graphics_processor() -> Result<VulkanBackend, String> {
@@ -115,15 +127,15 @@ pub(crate) mod vulkan {
 
 #[cfg(not(feature = "vulkan"))]
 pub(crate) mod vulkan {
-    use super::{Chosen, Failure};
+    use super::{Chosen, Failure, Term};
 
-    pub(super) fn open(_: Option<&str>) -> Result<Chosen, Failure> {
+    pub(super) fn open(_: Option<&str>, _: &[Box<dyn Term>]) -> Result<Chosen, Failure> {
         Err(Failure::failed(
             "this program was built without Vulkan; build it with `--features vulkan`, or run with `--backend cpu`",
         ))
     }
 
-    pub(super) fn auto(_: usize) -> Chosen {
+    pub(super) fn auto(_: usize, _: &[Box<dyn Term>]) -> Chosen {
         Chosen::cpu("auto: this program was built without Vulkan")
     }
 }
@@ -154,10 +166,11 @@ mod tests {
     #[test]
     fn the_command_line_outvotes_the_scene() {
         let world = World::new(Vec::new());
-        let cpu = choose_for(&machine(Some(BackendName::Cpu), None), Wish::Vulkan, &world, false)
-            .unwrap();
+        let cpu =
+            choose_for(&machine(Some(BackendName::Cpu), None), Wish::Vulkan, &world, &[], false)
+                .unwrap();
         assert_eq!((cpu.name.as_str(), cpu.why.as_str()), ("cpu", "as asked for"));
-        let auto = choose_for(&machine(None, None), Wish::Auto, &world, false).unwrap();
+        let auto = choose_for(&machine(None, None), Wish::Auto, &world, &[], false).unwrap();
         assert!(auto.name == "cpu" && auto.why.starts_with("auto: "), "{}", auto.why);
     }
 
@@ -166,10 +179,14 @@ mod tests {
         let world = World::new(Vec::new());
         let cpu = machine(Some(BackendName::Cpu), Some("0"));
         assert!(
-            choose_for(&cpu, Wish::Auto, &world, false).err().unwrap().message.contains("--device")
+            choose_for(&cpu, Wish::Auto, &world, &[], false)
+                .err()
+                .unwrap()
+                .message
+                .contains("--device")
         );
         let absent = machine(None, Some("no such device"));
-        let error = choose_for(&absent, Wish::Cpu, &world, false).err().unwrap();
+        let error = choose_for(&absent, Wish::Cpu, &world, &[], false).err().unwrap();
         assert!(
             error.message.contains("no such device") || error.message.contains("--backend cpu")
         );

@@ -119,7 +119,7 @@ fn measure(
     let bodies = scene.model.world.bodies.iter();
     let free = bodies.flat_map(|b| &b.mobility).filter(|m| **m == Mobility::Free).count();
     let mut solver =
-        gusset_scene::stepper_on(scene.model, scene.settings, scene.descent, chosen.backend)?;
+        gusset_scene::stepper_on(scene.model, scene.settings, scene.descent, chosen.backends)?;
     solver.check_start(&state)?;
     let setup_seconds = begin.elapsed().as_secs_f64();
 

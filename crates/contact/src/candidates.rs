@@ -4,6 +4,8 @@
 //! whose boxes come within `dhat + offset`. The lists stay valid for any positions inside those boxes, so one query serves
 //! many evaluations; they are a superset, and what is computed from them depends on the positions alone.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use glam::DVec3;
 use thiserror::Error;
 
@@ -26,6 +28,55 @@ pub enum QueryError {
         /// World index of the vertex.
         vertex: u32,
     },
+}
+
+/// Pairs of mesh primitives by kind, each list sorted and each pair once, as in [`Candidates`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PairLists {
+    /// Index into the mesh's vertices, and triangle.
+    pub vertex_triangle: Vec<[u32; 2]>,
+    /// Two edges, the lower first.
+    pub edge_edge: Vec<[u32; 2]>,
+    /// Sphere and triangle.
+    pub sphere_triangle: Vec<[u32; 2]>,
+    /// Two spheres, the lower first.
+    pub sphere_sphere: Vec<[u32; 2]>,
+}
+
+impl PairLists {
+    /// How many pairs there are.
+    pub fn len(&self) -> usize {
+        self.vertex_triangle.len()
+            + self.edge_edge.len()
+            + self.sphere_triangle.len()
+            + self.sphere_sphere.len()
+    }
+
+    /// Whether there is no pair.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What a query is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Sweep<'a> {
+    /// Positions at the start (m).
+    pub x: &'a [DVec3],
+    /// Positions at the end (m).
+    pub x_end: &'a [DVec3],
+    /// By how much the hull of both is grown around each vertex (m).
+    pub skin: f64,
+    /// Gap that pairs may come below (m).
+    pub dhat: f64,
+    /// Most pairs that there may be.
+    pub limit: usize,
+}
+
+/// Numbers lists apart, those of different candidates as well.
+fn next_serial() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Candidate pairs and the boxes they are valid for. Every list is sorted and holds each pair once; there is no capacity
@@ -51,6 +102,9 @@ pub struct Candidates {
     scratch: Scratch,
     dhat: f64,
     valid: bool,
+    serial: u64,
+    /// A fixed vertex has moved since the trees of fixed primitives were built.
+    fixed_moved: bool,
 }
 
 impl Candidates {
@@ -117,16 +171,12 @@ impl Candidates {
         dhat: f64,
         limit: usize,
     ) -> Result<(), QueryError> {
-        self.valid = false;
-        self.dhat = dhat;
-        for list in self.lists_mut() {
-            list.clear();
-        }
-        let fixed_moved = self.boxes.update(mesh, x, x_end, skin)?;
+        self.begin(mesh, &Sweep { x, x_end, skin, dhat, limit })?;
         let boxes = &self.boxes.single;
         let hull = |vertices: &[u32]| {
             vertices.iter().fold(Box32::EMPTY, |sum, &v| sum.union(&boxes[v as usize]))
         };
+        let fixed_moved = std::mem::take(&mut self.fixed_moved);
         self.triangles.update(fixed_moved, |i| hull(&mesh.triangles[i]));
         self.edges.update(fixed_moved, |i| hull(&mesh.edges[i]));
         self.spheres.update(fixed_moved, |i| {
@@ -142,10 +192,56 @@ impl Candidates {
             }
             return Err(QueryError::TooMany { limit });
         }
+        self.finish(mesh);
+        Ok(())
+    }
+
+    /// The same with pairs of mesh primitives that `find` finds, somewhere else: those whose boxes come near, without the
+    /// exclusions of the mesh. It is told how many there may be, and gives nothing where there are more.
+    pub fn query_by<E: From<QueryError>>(
+        &mut self,
+        mesh: &CollisionMesh,
+        sweep: &Sweep<'_>,
+        find: impl FnOnce(usize) -> Result<Option<PairLists>, E>,
+    ) -> Result<(), E> {
+        self.begin(mesh, sweep)?;
+        self.collect_slabs(mesh);
+        let room = sweep.limit.checked_sub(self.particle_slab.len());
+        let found = room.map(find).transpose()?.flatten();
+        let Some(lists) = found else {
+            self.particle_slab.clear();
+            return Err(QueryError::TooMany { limit: sweep.limit }.into());
+        };
+        self.vertex_triangle = lists.vertex_triangle;
+        self.edge_edge = lists.edge_edge;
+        self.sphere_triangle = lists.sphere_triangle;
+        self.sphere_sphere = lists.sphere_sphere;
+        self.finish(mesh);
+        Ok(())
+    }
+
+    /// Sets the boxes; no pairs yet.
+    fn begin(&mut self, mesh: &CollisionMesh, sweep: &Sweep<'_>) -> Result<(), QueryError> {
+        self.valid = false;
+        self.serial = next_serial();
+        self.dhat = sweep.dhat;
+        for list in self.lists_mut() {
+            list.clear();
+        }
+        self.fixed_moved |= self.boxes.update(mesh, sweep.x, sweep.x_end, sweep.skin)?;
+        Ok(())
+    }
+
+    fn finish(&mut self, mesh: &CollisionMesh) {
         remove_sorted(&mut self.vertex_triangle, &mesh.excluded.vertex_triangle);
         remove_sorted(&mut self.edge_edge, &mesh.excluded.edge_edge);
         self.valid = true;
-        Ok(())
+    }
+
+    /// Number of the lists, changed with every query and shared with no other candidates; what is kept for lists is kept
+    /// under it.
+    pub fn serial(&self) -> u64 {
+        self.serial
     }
 
     fn lists_mut(&mut self) -> [&mut Vec<[u32; 2]>; 5] {
@@ -213,8 +309,14 @@ impl Candidates {
         };
         budget.collect(&sphere_sphere, scratch, &mut self.sphere_sphere);
 
+        self.collect_slabs(mesh);
+        budget.spend(self.particle_slab.len());
+    }
+
+    fn collect_slabs(&mut self, mesh: &CollisionMesh) {
+        let Self { boxes, dhat, .. } = self;
         for (i, &(vertex, offset)) in (0..).zip(&self.particles) {
-            if !movable(vertex) {
+            if !mesh.movable[vertex as usize] {
                 continue;
             }
             let (centre, half) = boxes.centre_and_half(vertex);
@@ -226,7 +328,6 @@ impl Candidates {
                 }
             }
         }
-        budget.spend(self.particle_slab.len());
     }
 }
 

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use glam::{DVec3, dvec3};
-//! use gusset_contact::{Candidates, CollisionMesh, StepRule, step_bound};
+//! use gusset_contact::{Candidates, CollisionMesh, StepRule, step_bound, step_bound_from};
 //!
 //! // A vertex of one triangle 6 mm above another, on its way 12 mm down.
 //! let x = [
@@ -39,6 +39,7 @@ mod bvh;
 mod candidates;
 mod checker;
 mod collect;
+mod detection;
 mod distance;
 mod intersect;
 mod lanes;
@@ -49,8 +50,9 @@ mod rows;
 mod step_bound;
 
 pub use additive::{edge_edge_accd, vertex_triangle_accd};
-pub use candidates::{Candidates, QueryError};
+pub use candidates::{Candidates, PairLists, QueryError, Sweep};
 pub use checker::{IntersectionCheck, IntersectionReport, Search, intersections};
+pub use detection::{CpuDetection, Detection, DetectionError};
 pub use distance::{
     Closest, edge_edge, edge_edge_within, point_point, point_segment, point_triangle,
     point_triangle_within,
@@ -60,4 +62,4 @@ pub use mesh::{CollisionMesh, Excluded, Sphere};
 pub use nearest::{PairsBelow, pairs_below, smallest_gap};
 pub use pair::{Pair, PairKind};
 pub use rows::PairGap;
-pub use step_bound::{StepBound, StepMethod, StepRule, step_bound};
+pub use step_bound::{StepBound, StepMethod, StepRule, step_bound, step_bound_from};

@@ -24,6 +24,12 @@ pub struct PairGap {
 }
 
 impl PairGap {
+    /// The smallest gap among rows, and who has it.
+    pub fn smallest(rows: &[Row]) -> Option<Self> {
+        let gaps = rows.iter().map(|row| Some(Self { gap: row.gap, pair: row.into() }));
+        gaps.fold(None, Self::smaller)
+    }
+
     /// The smaller gap; of equal ones the smaller pair. A gap that is no number counts as smallest.
     pub(crate) fn smaller(a: Option<Self>, b: Option<Self>) -> Option<Self> {
         match (a, b) {
@@ -115,7 +121,7 @@ pub(crate) fn nearest_face(slab: &SlabShape, x: DVec3) -> (DVec3, f64) {
 
 impl Candidates {
     /// The mesh lists by kind, in the order of rows.
-    pub(crate) fn lists(&self) -> [(RowKind, &[[u32; 2]]); 4] {
+    pub fn lists(&self) -> [(RowKind, &[[u32; 2]]); 4] {
         [
             (RowKind::VertexTriangle, &self.vertex_triangle),
             (RowKind::EdgeEdge, &self.edge_edge),
@@ -144,16 +150,18 @@ impl Candidates {
         append_rows(mesh, x, dhat, &self.edge_edge, rows, RowKind::EdgeEdge);
         append_rows(mesh, x, dhat, &self.sphere_triangle, rows, RowKind::SphereTriangle);
         append_rows(mesh, x, dhat, &self.sphere_sphere, rows, RowKind::SphereSphere);
+        self.slab_rows(mesh, x, dhat, &mut out.slabs);
+        PairGap::smallest(&out.rows)
+    }
+
+    /// Appends all rows of slabs with a gap below `dhat` (m) at `x`.
+    pub fn slab_rows(&self, mesh: &CollisionMesh, x: &[DVec3], dhat: f64, out: &mut Vec<SlabRow>) {
         for &[particle, slab] in &self.particle_slab {
             let row = self.slab_row(mesh, x, particle, slab);
             if !(row.gap >= dhat) {
-                out.slabs.push(row);
+                out.push(row);
             }
         }
-        out.rows
-            .iter()
-            .map(|row| Some(PairGap { gap: row.gap, pair: row.into() }))
-            .fold(None, PairGap::smaller)
     }
 
     /// The smallest gap of all candidates at `x`, slabs included, and the pair that has it. Above the `dhat` of the query

@@ -77,7 +77,7 @@ pub fn step_bound(
     // Shared only to skip pairs that can't be the first: a bound that arrives late costs time, never changes the result.
     let shared = AtomicU64::new(1f64.to_bits());
     // A constant kind lets the compiler make one loop for each.
-    let mut first = [
+    let first = [
         first_of(mesh, &candidates.vertex_triangle, x, dx, rule, &shared, RowKind::VertexTriangle),
         first_of(mesh, &candidates.edge_edge, x, dx, rule, &shared, RowKind::EdgeEdge),
         first_of(mesh, &candidates.sphere_triangle, x, dx, rule, &shared, RowKind::SphereTriangle),
@@ -86,6 +86,18 @@ pub fn step_bound(
     .into_iter()
     .flatten()
     .fold(None, |a, b| Some(earlier(a, b)));
+    step_bound_from(mesh, candidates, x, dx, rule, first)
+}
+
+/// The same where it is known which mesh pair is to stop first, and at which fraction of the displacements.
+pub fn step_bound_from(
+    mesh: &CollisionMesh,
+    candidates: &Candidates,
+    x: &[DVec3],
+    dx: &[DVec3],
+    rule: &StepRule,
+    mut first: Option<(f64, Pair)>,
+) -> StepBound {
     if rule.slabs {
         for &[particle, slab] in &candidates.particle_slab {
             let row = candidates.slab_row(mesh, x, particle, slab);

@@ -6,9 +6,9 @@
 
 use crate::gather::{Collector, DeviceLists};
 use crate::kernels::Kernels;
-use crate::terms::{DeviceTerm, State};
+use crate::terms::{At, DeviceTerm};
 use crate::vulkan::{Array, Device, GpuError, Kernel, Recorder};
-use gusset_energy::{Term, block_count};
+use gusset_energy::{Local, Term, Want, block_count};
 use gusset_system::Pattern;
 use std::ops::Range;
 
@@ -41,6 +41,9 @@ pub(crate) struct Assembly {
     fixed: Vec<Segment>,
     arena_gradient: Array<f64>,
     arena_hessian: Array<f64>,
+    /// What the CPU has evaluated for lack of a kernel, and of which term it is.
+    local: Local,
+    local_of: Option<usize>,
     /// Three numbers a free vertex (N).
     pub(crate) gradient: Array<f64>,
     /// Nine numbers a block (N/m), row-major, in the pattern's order.
@@ -66,6 +69,8 @@ impl Assembly {
             fixed: Vec::new(),
             arena_gradient: array()?,
             arena_hessian: array()?,
+            local: Local::default(),
+            local_of: None,
             gradient: array()?,
             blocks: array()?,
             status: Array::new(device, 1)?,
@@ -153,8 +158,7 @@ impl Assembly {
         system: (&Pattern, u64),
         terms: &[Box<dyn Term>],
         on_device: &[DeviceTerm],
-        state: &State,
-        dt: f64,
+        at: At<'_>,
         exact: bool,
     ) -> Result<(), GpuError> {
         let (pattern, version) = system;
@@ -165,6 +169,7 @@ impl Assembly {
             self.blocks.resize(9 * pattern.block_count())?;
         }
         let rows = self.plan(to, pattern, terms, on_device, true)?;
+        self.local_of = None;
         let fixed = std::mem::take(&mut self.fixed);
         for segment in fixed.iter().chain(&rows) {
             let last = segment.parts.last().expect("a segment has parts");
@@ -178,7 +183,7 @@ impl Assembly {
         to.section("upload")?;
         for (segments, exact) in [(&fixed, exact), (&rows, false)] {
             for segment in segments {
-                self.evaluate(to, segment, terms, on_device, state, dt, exact)?;
+                self.evaluate(to, segment, terms, on_device, at, exact)?;
                 self.gather(to, segment)?;
             }
         }
@@ -198,28 +203,40 @@ impl Assembly {
     }
 
     fn evaluate(
-        &self,
+        &mut self,
         to: &mut Recorder<'_>,
         segment: &Segment,
         terms: &[Box<dyn Term>],
         on_device: &[DeviceTerm],
-        state: &State,
-        dt: f64,
+        at: At<'_>,
         exact: bool,
     ) -> Result<(), GpuError> {
         for part in &segment.parts {
-            let term = &on_device[part.term];
-            if terms[part.term].active() {
-                let gradient = (&self.arena_gradient, part.gradient_at);
-                let hessian = (&self.arena_hessian, part.hessian_at);
-                let stencils = part.stencils.clone();
-                term.derivatives(to, state, dt, exact, stencils, gradient, hessian)?;
-                to.section(term.kernels.assembled.name())?;
-            } else {
-                let (g, h) = term.sizes(part.stencils.len());
+            let (term, host) = (&on_device[part.term], terms[part.term].as_ref());
+            let stencils = part.stencils.clone();
+            let (g, h) = term.sizes(stencils.len());
+            if !host.active() {
                 to.zero_part(&self.arena_gradient, part.gradient_at..part.gradient_at + g)?;
                 to.zero_part(&self.arena_hessian, part.hessian_at..part.hessian_at + h)?;
+                continue;
             }
+            if let Some(kernels) = &term.kernels {
+                let gradient = (&self.arena_gradient, part.gradient_at);
+                let hessian = (&self.arena_hessian, part.hessian_at);
+                term.derivatives(to, kernels, at, exact, stencils, gradient, hessian)?;
+                continue;
+            }
+            if self.local_of != Some(part.term) {
+                let want = if exact { Want::ExactHessian } else { Want::Hessian };
+                self.local.eval(host, at.host, want);
+                self.local_of = Some(part.term);
+            }
+            let (first_g, first_h) = term.sizes(stencils.start);
+            let gradient = &self.local.gradient[first_g..first_g + g];
+            let hessian = &self.local.hessian[first_h..first_h + h];
+            to.upload(&self.arena_gradient, part.gradient_at, gradient)?;
+            to.upload(&self.arena_hessian, part.hessian_at, hessian)?;
+            to.section("upload")?;
         }
         to.barrier()
     }

@@ -1,34 +1,38 @@
 //! The Vulkan backend.
 
 use crate::assembly::Assembly;
+use crate::contact::DeviceContact;
 use crate::kernels::Kernels;
 use crate::linear::{ConjugateGradients, Ending};
-use crate::terms::{DeviceTerm, State};
-use crate::vulkan::{Array, Device, DeviceKind, GpuError, Instance, Recorder, Stream};
+use crate::session::{Session, Shared};
+use crate::terms::{At, DeviceTerm, Mirror, Start, flat};
+use crate::vulkan::{Array, Device, GpuError, Instance, Recorder};
 use gusset_energy::{StepState, Term, Want};
 use gusset_system::{
     AssemblyError, Backend, BackendReport, Compensated, Method, Solution, SolveError, System,
 };
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 /// Evaluates and assembles terms on a Vulkan device.
 pub struct VulkanBackend {
-    stream: Stream,
+    session: Shared,
     resident: Resident,
     /// How systems are solved; on the device by conjugate gradients, else on the CPU.
     method: Method,
     gradients: Option<ConjugateGradients>,
     /// Nine numbers a block, as they came down.
     blocks: Vec<f64>,
-    report: BackendReport,
+    per_stencil: Vec<f64>,
 }
 
 /// What lives on the device.
 struct Resident {
     device: Device,
     kernels: Kernels,
-    state: State,
+    start: Start,
     terms: Vec<DeviceTerm>,
+    /// What was said of terms that the CPU evaluates.
+    said: BTreeSet<String>,
     assembly: Assembly,
     energies: Array<f64>,
     sums: Array<f64>,
@@ -38,8 +42,9 @@ impl Resident {
     fn new(device: &Device) -> Result<Self, GpuError> {
         let mut kernels = Kernels::new(device);
         Ok(Self {
-            state: State::new(device)?,
+            start: Start::new(device)?,
             terms: Vec::new(),
+            said: BTreeSet::new(),
             assembly: Assembly::new(device, &mut kernels)?,
             energies: Array::new(device, 0)?,
             sums: Array::new(device, 0)?,
@@ -52,28 +57,45 @@ impl Resident {
     fn update(
         &mut self,
         to: &mut Recorder<'_>,
+        x: &mut Mirror<f64>,
+        report: &mut BackendReport,
         terms: &[Box<dyn Term>],
         at: &StepState<'_>,
     ) -> Result<(), GpuError> {
-        let same = self.terms.len() == terms.len()
-            && self.terms.iter().zip(terms).all(|(mine, term)| mine.is(term.as_ref()));
-        if !same {
-            self.forget();
-            for term in terms {
-                let term = DeviceTerm::new(&self.device, &mut self.kernels, term.as_ref())?;
-                self.terms.push(term);
-            }
-        }
+        self.make(report, terms)?;
         for (mine, term) in self.terms.iter_mut().zip(terms) {
             mine.set(to, term.as_ref())?;
         }
-        self.state.set(to, at)
+        x.set(to, flat(at.x))?;
+        self.start.set(to, at)
+    }
+
+    /// Makes the kernels of terms that are not those of last time.
+    fn make(
+        &mut self,
+        report: &mut BackendReport,
+        terms: &[Box<dyn Term>],
+    ) -> Result<(), GpuError> {
+        let same = self.terms.len() == terms.len()
+            && self.terms.iter().zip(terms).all(|(mine, term)| mine.is(term.as_ref()));
+        if same {
+            return Ok(());
+        }
+        self.forget();
+        for term in terms {
+            let (mine, why) = DeviceTerm::new(&self.device, &mut self.kernels, term.as_ref())?;
+            self.terms.push(mine);
+            let note = why
+                .map(|why| format!("{} is evaluated on the CPU: its kernel {why}", term.label()));
+            report.notes.extend(note.filter(|note| self.said.insert(note.clone())));
+        }
+        Ok(())
     }
 
     /// After a failure nothing is known of what the device holds.
     fn forget(&mut self) {
         self.terms.clear();
-        self.state.forget();
+        self.start.forget();
         self.assembly.forget();
     }
 
@@ -81,9 +103,11 @@ impl Resident {
     fn record_energies(
         &mut self,
         to: &mut Recorder<'_>,
+        x: &Array<f64>,
         terms: &[Box<dyn Term>],
-        dt: f64,
+        at: &StepState<'_>,
     ) -> Result<(), GpuError> {
+        let at = At { x, start: &self.start, host: at };
         self.energies.resize(terms.iter().map(|t| t.count()).sum())?;
         self.sums.resize(terms.iter().map(|t| 2 * t.count().div_ceil(64)).sum())?;
         to.barrier()?;
@@ -92,12 +116,14 @@ impl Resident {
         let (mut energy_at, mut sum_at) = (0, 0);
         for (mine, term) in self.terms.iter().zip(terms) {
             let mut first = 0;
-            while first < term.count() && term.active() {
+            while let Some(kernels) = &mine.kernels
+                && first < term.count()
+                && term.active()
+            {
                 let count = (term.count() - first).min(mine.at_once(most));
                 let energies = (&self.energies, energy_at + first);
                 let sums = (&self.sums, sum_at + first / 64);
-                mine.energies(to, &self.state, dt, first..first + count, energies, sums)?;
-                to.section(mine.kernels.energy.name())?;
+                mine.energies(to, kernels, at, first..first + count, energies, sums)?;
                 first += count;
             }
             energy_at += term.count();
@@ -117,12 +143,12 @@ impl VulkanBackend {
     /// A backend on an open device.
     pub fn new(device: &Device) -> Result<Self, GpuError> {
         Ok(Self {
-            stream: Stream::new(device)?,
+            session: Shared::new(device)?,
             resident: Resident::new(device)?,
             method: Method::Cholesky,
             gradients: None,
             blocks: Vec::new(),
-            report: BackendReport::default(),
+            per_stencil: Vec::new(),
         })
     }
 
@@ -131,10 +157,20 @@ impl VulkanBackend {
         &self.resident.device
     }
 
-    fn keep_times(&mut self, times: Vec<(Arc<str>, f64)>) {
-        for (name, seconds) in times {
-            self.report.add(&name, seconds);
-        }
+    /// After a failure nothing is known of what the device holds.
+    fn forget(&mut self) {
+        self.resident.forget();
+        self.session.lock().x.forget();
+    }
+
+    /// Contact on the same device, with the same positions.
+    pub fn contact(&self) -> DeviceContact {
+        DeviceContact::sharing(self.device(), self.session.clone())
+    }
+
+    /// Makes the kernels of these terms, so that what can't be made is known before the first step.
+    pub fn prepare(&mut self, terms: &[Box<dyn Term>]) -> Result<(), GpuError> {
+        self.resident.make(&mut self.session.lock().report, terms)
     }
 
     fn try_assemble(
@@ -144,11 +180,13 @@ impl VulkanBackend {
         want: Want,
         system: &mut System,
     ) -> Result<bool, GpuError> {
-        let mut to = self.stream.begin()?;
-        self.resident.update(&mut to, terms, at)?;
-        let Resident { assembly, terms: on_device, state, .. } = &mut self.resident;
+        let Session { stream, x, report } = &mut *self.session.lock();
+        let mut to = stream.begin()?;
+        self.resident.update(&mut to, x, report, terms, at)?;
+        let Resident { assembly, terms: on_device, start, .. } = &mut self.resident;
         let pattern = (&system.pattern, system.version());
-        assembly.record(&mut to, pattern, terms, on_device, state, at.dt, want != Want::Hessian)?;
+        let at = At { x: &x.array, start, host: at };
+        assembly.record(&mut to, pattern, terms, on_device, at, want != Want::Hessian)?;
         let gradient = to.download(&assembly.gradient, 0..assembly.gradient.len())?;
         // What is solved on the device stays there.
         let stays = matches!(self.method, Method::Pcg { .. });
@@ -156,7 +194,7 @@ impl VulkanBackend {
         let blocks = to.download(&assembly.blocks, 0..down)?;
         let status = to.download(&assembly.status, 0..1)?;
         to.section("download")?;
-        let times = to.submit()?;
+        report.add_all(to.submit()?);
         gradient.read(&mut system.gradient)?;
         system.forget_added();
         if !stays {
@@ -164,7 +202,6 @@ impl VulkanBackend {
             blocks.read(&mut self.blocks)?;
             system.take_blocks(&self.blocks);
         }
-        self.keep_times(times);
         Ok(status.to_vec()? == [0])
     }
 
@@ -174,20 +211,23 @@ impl VulkanBackend {
         at: &StepState<'_>,
         out: &mut Vec<Compensated>,
     ) -> Result<(), GpuError> {
-        let mut to = self.stream.begin()?;
-        self.resident.update(&mut to, terms, at)?;
-        self.resident.record_energies(&mut to, terms, at.dt)?;
+        let Session { stream, x, report } = &mut *self.session.lock();
+        let mut to = stream.begin()?;
+        self.resident.update(&mut to, x, report, terms, at)?;
+        self.resident.record_energies(&mut to, &x.array, terms, at)?;
         let sums = to.download(&self.resident.sums, 0..self.resident.sums.len())?;
         to.section("download")?;
-        let times = to.submit()?;
-        self.keep_times(times);
+        report.add_all(to.submit()?);
         let sums = sums.to_vec()?;
         let mut first = 0;
         out.clear();
-        for term in terms {
+        for (mine, term) in self.resident.terms.iter().zip(terms) {
             let mut sum = Compensated::default();
             let end = first + 2 * term.count().div_ceil(64);
-            if term.active() {
+            if mine.kernels.is_none() {
+                term.energy(at, &mut self.per_stencil);
+                sum = Compensated::of(&self.per_stencil);
+            } else if term.active() {
                 for pair in sums[first..end].chunks_exact(2) {
                     sum.add_sum(Compensated::from_parts(pair[0], pair[1]));
                 }
@@ -201,8 +241,9 @@ impl VulkanBackend {
     /// Seconds of one product of the matrix that was last solved with on the device and a vector: the fastest of some.
     pub fn time_multiply(&mut self, system: &System, tries: u32) -> Result<f64, GpuError> {
         let blocks = &self.resident.assembly.blocks;
+        let stream = &mut self.session.lock().stream;
         match &self.gradients {
-            Some(solver) => solver.time_multiply(&mut self.stream, blocks, system, tries),
+            Some(solver) => solver.time_multiply(stream, blocks, system, tries),
             None => Err(GpuError::Other("nothing was solved on the device".to_owned())),
         }
     }
@@ -213,9 +254,10 @@ impl VulkanBackend {
         terms: &[Box<dyn Term>],
         at: &StepState<'_>,
     ) -> Result<Vec<f64>, GpuError> {
-        let mut to = self.stream.begin()?;
-        self.resident.update(&mut to, terms, at)?;
-        self.resident.record_energies(&mut to, terms, at.dt)?;
+        let Session { stream, x, report } = &mut *self.session.lock();
+        let mut to = stream.begin()?;
+        self.resident.update(&mut to, x, report, terms, at)?;
+        self.resident.record_energies(&mut to, &x.array, terms, at)?;
         let energies = to.download(&self.resident.energies, 0..self.resident.energies.len())?;
         to.submit()?;
         energies.to_vec()
@@ -228,9 +270,7 @@ fn failed(error: &GpuError) -> AssemblyError {
 
 impl Backend for VulkanBackend {
     fn name(&self) -> String {
-        let info = self.device().info();
-        let software = if info.kind == DeviceKind::Software { ", software" } else { "" };
-        format!("vulkan ({}{software})", info.name)
+        self.device().info().backend_name()
     }
 
     fn assemble(
@@ -252,7 +292,7 @@ impl Backend for VulkanBackend {
                 ))
             }
             Err(error) => {
-                self.resident.forget();
+                self.forget();
                 Err(failed(&error))
             }
         }
@@ -265,7 +305,7 @@ impl Backend for VulkanBackend {
         out: &mut Vec<Compensated>,
     ) -> Result<(), AssemblyError> {
         self.try_energies(terms, at, out).map_err(|error| {
-            self.resident.forget();
+            self.forget();
             failed(&error)
         })
     }
@@ -288,8 +328,8 @@ impl Backend for VulkanBackend {
         }
         let solver = self.gradients.as_mut().expect("it was made above");
         let blocks = &self.resident.assembly.blocks;
-        let solved =
-            solver.solve(&mut self.stream, blocks, system, tolerance, max_iterations, direction);
+        let stream = &mut self.session.lock().stream;
+        let solved = solver.solve(stream, blocks, system, tolerance, max_iterations, direction);
         Some(solved.map_err(|ending| match ending {
             Ending::Solve(error) => error,
             Ending::Gpu(error) => {
@@ -301,6 +341,6 @@ impl Backend for VulkanBackend {
     }
 
     fn report(&mut self) -> BackendReport {
-        std::mem::take(&mut self.report)
+        std::mem::take(&mut self.session.lock().report)
     }
 }

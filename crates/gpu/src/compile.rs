@@ -46,11 +46,11 @@ pub fn spirv(source: &Source, device: &str) -> Result<Vec<u32>, GpuError> {
     if let Some((_, bytes)) = BUILTIN.iter().find(|b| b.0 == key) {
         return Ok(words(bytes));
     }
-    let compiler = compiler().map_err(|why| GpuError::Kernel {
+    let compiler = compiler().map_err(|why| GpuError::NoCompiler {
         kind: source.name.clone(),
-        message: format!(
-            "it does not come with this program and can't be compiled: {why}. Install shaderc's `glslc` (Debian: \
-             `glslc`), build with `--features shaderc`, or use `--backend cpu`"
+        why: format!(
+            "does not come with this program and can't be compiled: {why}; install shaderc's `glslc` (Debian: `glslc`), \
+             or build with `--features shaderc`"
         ),
     })?;
     let key = hash(&[key.as_bytes(), compiler.as_bytes(), device.as_bytes()]);

@@ -2,88 +2,53 @@
 //!
 //! Boxes are those of the CPU, rounded outward to single precision in the same way, so the pairs are the same. The trees are
 //! linear bounding volume hierarchies: sorted by Morton code now and then, refitted in between. They only decide how much is
-//! looked at. Lists come down sorted, so that nothing depends on the order in which threads found them.
+//! looked at. Lists come down once per query and are sorted, so that nothing depends on the order in which threads found
+//! them; the sorted pairs go up once and stay for as many evaluations as the candidates serve. Of these only the active rows
+//! come down, and of a step bound one number for each workgroup. Slabs, a plane for every particle, stay with the CPU.
 
+mod pairs;
+mod query;
 mod tree;
 
 use crate::kernels::Kernels;
-use crate::terms::Mirror;
-use crate::vulkan::{Array, Device, GpuError, Kernel, Recorder, Stream};
+use crate::session::{Session, Shared};
+use crate::vulkan::{Array, Device, GpuError, Kernel, Recorder};
 use glam::DVec3;
-use gusset_contact::{CollisionMesh, Pair, StepBound, StepMethod, StepRule};
-use gusset_energy::{Row, RowKind};
-use tree::{Extent, Tree, TreeKernels};
+use gusset_contact::{
+    Candidates, CollisionMesh, Detection, DetectionError, Pair, PairGap, StepBound, StepMethod,
+    StepRule, Sweep, step_bound_from,
+};
+use gusset_energy::{Contacts, Row};
+use pairs::DevicePairs;
+use query::DeviceQuery;
 
-/// Queries from one building of the trees to the next.
-const REBUILD: u32 = 32;
+/// Active rows that there is room for to begin with.
+const ROWS: usize = 1 << 12;
 
-/// Pairs that there is room for to begin with.
-const ROOM: usize = 1 << 14;
-
-/// Candidate pairs, each list sorted and each pair once; as in [`gusset_contact::Candidates`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PairLists {
-    /// Index into the mesh's vertices, and triangle.
-    pub vertex_triangle: Vec<[u32; 2]>,
-    /// Two edges, the lower first.
-    pub edge_edge: Vec<[u32; 2]>,
-    /// Sphere and triangle.
-    pub sphere_triangle: Vec<[u32; 2]>,
-    /// Two spheres, the lower first.
-    pub sphere_sphere: Vec<[u32; 2]>,
-}
-
-impl PairLists {
-    fn by_kind(&self) -> [(RowKind, &[[u32; 2]]); 4] {
-        [
-            (RowKind::VertexTriangle, &self.vertex_triangle),
-            (RowKind::EdgeEdge, &self.edge_edge),
-            (RowKind::SphereTriangle, &self.sphere_triangle),
-            (RowKind::SphereSphere, &self.sphere_sphere),
-        ]
-    }
-}
-
-/// The collision mesh on the device.
+/// Detects contact on a Vulkan device.
 pub struct DeviceContact {
-    mesh: CollisionMesh,
-    stream: Stream,
-    kernels: ContactKernels,
-    movable: Array<u32>,
-    x: Mirror<f64>,
-    x_end: Mirror<f64>,
-    vertices: Tree,
-    triangles: Tree,
-    edges: Tree,
-    spheres: Tree,
-    /// The spheres' centres alone: what looks for triangles, each with a reach of its own.
-    centres: Tree,
-    found: Array<u32>,
-    reach: Array<f32>,
-    stencils: Array<[u32; 4]>,
-    offsets: Array<f64>,
-    results: Array<f64>,
-    smallest: Array<f64>,
-    queries: u32,
+    device: Device,
+    session: Shared,
+    /// Made for the mesh of the first call.
+    on_device: Option<OnDevice>,
 }
 
-struct ContactKernels {
-    tree: TreeKernels,
-    query: Kernel,
+/// What lives on the device.
+struct OnDevice {
+    query: DeviceQuery,
+    pairs: DevicePairs,
     rows: Kernel,
     bound: Kernel,
-}
-
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-struct QueryConstants {
-    count: u32,
-    leaves: u32,
-    query_stride: u32,
-    partner_stride: u32,
-    rising: u32,
-    may_share: u32,
-    room: u32,
+    dx: Array<f64>,
+    /// How many rows are active, and which pair each is of.
+    active: Array<u32>,
+    /// Nine numbers a row.
+    results: Array<f64>,
+    /// Rows that were active last.
+    expected: usize,
+    /// The smallest fraction of each workgroup, and whose it is.
+    smallest: Array<f64>,
+    whose: Array<u32>,
 }
 
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -92,6 +57,8 @@ struct RowConstants {
     dhat: f64,
     count: u32,
     kind: u32,
+    first: u32,
+    room: u32,
 }
 
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -102,310 +69,261 @@ struct BoundConstants {
     kind: u32,
     additive: u32,
     most_looks: u32,
-    unused: [u32; 2],
+    first: u32,
+    first_group: u32,
 }
 
-/// Rounded up to single precision, as boxes are grown by it.
-fn upward(by: f64) -> f32 {
-    (by * (1.0 + 4.0 * f64::from(f32::EPSILON))) as f32
-}
-
-impl DeviceContact {
-    /// Brings a mesh to the device.
-    pub fn new(device: &Device, mesh: &CollisionMesh) -> Result<Self, GpuError> {
+impl OnDevice {
+    fn new(device: &Device, session: &mut Session, mesh: &CollisionMesh) -> Result<Self, GpuError> {
         let mut kernels = Kernels::new(device);
-        let mut stream = Stream::new(device)?;
-        let movable: Vec<u32> = mesh.movable.iter().map(|&m| u32::from(m)).collect();
-        let on_device = Array::new(device, movable.len())?;
-        let mut to = stream.begin()?;
-        to.upload(&on_device, 0, &movable)?;
-        let none = |count: usize| vec![0.0; count];
-        let centres: Vec<u32> = mesh.spheres.iter().map(|s| s.vertex).collect();
-        let radii: Vec<f32> = mesh.spheres.iter().map(|s| upward(s.radius)).collect();
-        let edges = mesh.edges.as_flattened();
-        let triangles = mesh.triangles.as_flattened();
-        let mut tree = |vertices: &[u32], stride, radii: &[f32]| {
-            Tree::new(device, &mut to, vertices, stride, radii)
-        };
-        let (vertices, edges, triangles, spheres, centres) = (
-            tree(&mesh.vertices, 1, &none(mesh.vertices.len()))?,
-            tree(edges, 2, &none(mesh.edges.len()))?,
-            tree(triangles, 3, &none(mesh.triangles.len()))?,
-            tree(&centres, 1, &radii)?,
-            tree(&centres, 1, &none(radii.len()))?,
-        );
-        to.submit()?;
         Ok(Self {
-            mesh: mesh.clone(),
-            stream,
-            kernels: ContactKernels {
-                tree: TreeKernels::new(&mut kernels)?,
-                query: kernels.named("contact_query", 8, 64)?,
-                rows: kernels.named("contact_rows", 4, 64)?,
-                bound: kernels.named("contact_bound", 6, 64)?,
-            },
-            movable: on_device,
-            x: Mirror::new(device)?,
-            x_end: Mirror::new(device)?,
-            vertices,
-            triangles,
-            edges,
-            spheres,
-            centres,
-            found: Array::new(device, 2 + 2 * ROOM)?,
-            reach: Array::new(device, 0)?,
-            stencils: Array::new(device, 0)?,
-            offsets: Array::new(device, 0)?,
-            results: Array::new(device, 0)?,
+            query: DeviceQuery::new(device, &mut kernels, &mut session.stream, mesh)?,
+            pairs: DevicePairs::new(device)?,
+            rows: kernels.named("contact_rows", 5, 64)?,
+            bound: kernels.named("contact_bound", 6, 64)?,
+            dx: Array::new(device, 3 * mesh.movable.len())?,
+            active: Array::new(device, 1 + ROWS)?,
+            results: Array::new(device, 9 * ROWS)?,
+            expected: 0,
             smallest: Array::new(device, 0)?,
-            queries: 0,
+            whose: Array::new(device, 0)?,
         })
     }
 
-    /// All pairs that can come within `dhat` (m) plus their offset while every vertex stays in the hull of its place in `x`
-    /// and `x_end`, grown by `skin` (m). All positions must be finite.
-    pub fn candidates(
+    /// Rows with a gap below `dhat`, in the order of the pairs.
+    fn rows(
         &mut self,
+        session: &mut Session,
+        mesh: &CollisionMesh,
+        candidates: &Candidates,
         x: &[DVec3],
-        x_end: &[DVec3],
-        skin: f64,
         dhat: f64,
-    ) -> Result<PairLists, GpuError> {
-        let build = self.queries.is_multiple_of(REBUILD);
-        self.queries += 1;
-        let extent = Extent::of(x, x_end);
-        let mut to = self.stream.begin()?;
-        self.x.set(&mut to, bytemuck::cast_slice(x))?;
-        self.x_end.set(&mut to, bytemuck::cast_slice(x_end))?;
-        to.barrier()?;
-        let arrays = [self.x.array.whole(), self.x_end.array.whole(), self.movable.whole()];
-        let trees = [&self.vertices, &self.triangles, &self.edges, &self.spheres, &self.centres];
-        for tree in trees {
-            tree.update(&mut to, &self.kernels.tree, &arrays, skin, &extent, build)?;
+        out: &mut Vec<Row>,
+    ) -> Result<(), GpuError> {
+        if candidates.lists().iter().all(|(_, list)| list.is_empty()) {
+            return Ok(());
         }
-        to.submit()?;
-
-        let mesh = &self.mesh;
-        let surface = upward(dhat + mesh.min_gap);
-        let of_spheres: Vec<f32> =
-            mesh.spheres.iter().map(|s| upward(dhat + mesh.sphere_offset(s))).collect();
-        let (vertices, edges) = (mesh.vertices.len(), mesh.edges.len());
-        let spheres = mesh.spheres.len();
-        let vertex_triangle = self.query(Search::VertexTriangle, &vec![surface; vertices])?;
-        let edge_edge = self.query(Search::EdgeEdge, &vec![surface; edges])?;
-        let sphere_triangle = self.query(Search::SphereTriangle, &of_spheres)?;
-        let sphere_sphere = self.query(Search::SphereSphere, &vec![upward(dhat); spheres])?;
-        let excluded = &self.mesh.excluded;
-        Ok(PairLists {
-            vertex_triangle: without(vertex_triangle, &excluded.vertex_triangle),
-            edge_edge: without(edge_edge, &excluded.edge_edge),
-            sphere_triangle,
-            sphere_sphere,
-        })
-    }
-
-    /// One kind of pairs, sorted.
-    fn query(&mut self, search: Search, reach: &[f32]) -> Result<Vec<[u32; 2]>, GpuError> {
-        let (own, partners, rising, may_share) = match search {
-            Search::VertexTriangle => (&self.vertices, &self.triangles, 0, 0),
-            Search::EdgeEdge => (&self.edges, &self.edges, 1, 0),
-            Search::SphereTriangle => (&self.centres, &self.triangles, 0, 1),
-            Search::SphereSphere => (&self.spheres, &self.spheres, 1, 1),
-        };
-        if own.count == 0 || partners.count == 0 {
-            return Ok(Vec::new());
-        }
-        self.reach.resize(reach.len())?;
+        let Session { stream, x: x_on_device, report } = session;
+        let mut to = stream.begin()?;
+        x_on_device.set(&mut to, bytemuck::cast_slice(x))?;
+        self.pairs.set(&mut to, mesh, candidates)?;
+        to.section("upload")?;
         loop {
-            let room = (self.found.len() - 2) / 2;
-            let mut to = self.stream.begin()?;
-            to.upload(&self.reach, 0, reach)?;
-            to.zero_part(&self.found, 0..2)?;
-            to.barrier()?;
-            let arrays = [
-                own.boxes.whole(),
-                own.vertices.whole(),
-                partners.keys.whole(),
-                partners.nodes.whole(),
-                partners.vertices.whole(),
-                self.movable.whole(),
-                self.found.whole(),
-                self.reach.whole(),
-            ];
-            let constants = QueryConstants {
-                count: own.count as u32,
-                leaves: partners.keys.len() as u32,
-                query_stride: own.stride as u32,
-                partner_stride: partners.stride as u32,
-                rising,
-                may_share,
-                room: room as u32,
-            };
-            to.dispatch(&self.kernels.query, &arrays, &constants, own.count)?;
-            to.barrier()?;
-            let count = to.download(&self.found, 0..1)?;
-            to.submit()?;
-            let count = count.to_vec()?[0] as usize;
+            let room = self.active.len() - 1;
+            self.record_rows(&mut to, &x_on_device.array, dhat, room)?;
+            let guess = (self.expected + self.expected / 4 + 64).min(room);
+            let active = to.download(&self.active, 0..1 + guess)?;
+            let results = to.download(&self.results, 0..9 * guess)?;
+            to.section("download")?;
+            report.add_all(to.submit()?);
+            let mut active = active.to_vec()?;
+            let count = active[0] as usize;
+            self.expected = count;
             if count > room {
                 // There is no capacity to exceed: more room, and the same again.
-                self.found.resize(2 + 2 * (count + count / 4))?;
+                self.active.resize(1 + count + count / 4)?;
+                self.results.resize(9 * (count + count / 4))?;
+                to = stream.begin()?;
                 continue;
             }
-            let mut to = self.stream.begin()?;
-            let pairs = to.download(&self.found, 2..2 + 2 * count)?;
-            to.submit()?;
-            let mut pairs: Vec<[u32; 2]> = pairs.to_vec()?.as_chunks().0.to_vec();
-            pairs.sort_unstable();
-            return Ok(pairs);
+            let mut results = results.to_vec()?;
+            if count > guess {
+                let mut rest = stream.begin()?;
+                let more = rest.download(&self.active, 1 + guess..1 + count)?;
+                let more_results = rest.download(&self.results, 9 * guess..9 * count)?;
+                rest.submit()?;
+                active.extend(more.to_vec()?);
+                results.extend(more_results.to_vec()?);
+            }
+            let mut order: Vec<[u32; 2]> =
+                active[1..].iter().zip(0..count as u32).map(|(&pair, slot)| [pair, slot]).collect();
+            order.sort_unstable();
+            let results = results.as_chunks::<9>().0;
+            out.extend(order.iter().map(|&[pair, slot]| {
+                self.pairs.row(candidates, pair as usize, &results[slot as usize])
+            }));
+            return Ok(());
         }
     }
 
-    /// World vertices and offset (m) of pairs, to the device.
-    fn bring(
-        mesh: &CollisionMesh,
+    fn record_rows(
+        &self,
         to: &mut Recorder<'_>,
-        stencils: &mut Array<[u32; 4]>,
-        own_offsets: &mut Array<f64>,
-        kind: RowKind,
-        pairs: &[[u32; 2]],
-    ) -> Result<(Vec<[u32; 4]>, Vec<f64>), GpuError> {
-        let (vertices, offsets): (Vec<[u32; 4]>, Vec<f64>) =
-            pairs.iter().map(|&pair| mesh.pair_stencil(kind, pair)).unzip();
-        stencils.resize(vertices.len())?;
-        own_offsets.resize(offsets.len())?;
-        to.upload(stencils, 0, &vertices)?;
-        to.upload(own_offsets, 0, &offsets)?;
-        Ok((vertices, offsets))
-    }
-
-    /// Rows with a gap below `dhat` (m), by kind, then by primitives; as [`gusset_contact::Candidates::rows`].
-    pub fn rows(
-        &mut self,
-        lists: &PairLists,
-        x: &[DVec3],
+        x: &Array<f64>,
         dhat: f64,
-    ) -> Result<Vec<Row>, GpuError> {
-        let mut rows = Vec::new();
-        for (kind, pairs) in lists.by_kind() {
-            if pairs.is_empty() {
-                continue;
-            }
-            let mut to = self.stream.begin()?;
-            self.x.set(&mut to, bytemuck::cast_slice(x))?;
-            let (stencils, offsets) = (&mut self.stencils, &mut self.offsets);
-            let (vertices, offsets) =
-                Self::bring(&self.mesh, &mut to, stencils, offsets, kind, pairs)?;
-            self.results.resize(9 * pairs.len())?;
-            to.barrier()?;
+        room: usize,
+    ) -> Result<(), GpuError> {
+        to.zero_part(&self.active, 0..1)?;
+        to.barrier()?;
+        for window in self.pairs.windows() {
+            let range = window.pairs.clone();
             let arrays = [
-                self.x.array.whole(),
-                self.stencils.whole(),
-                self.offsets.whole(),
+                x.whole(),
+                self.pairs.stencils.part(range.clone()),
+                self.pairs.offsets.part(range.clone()),
+                self.active.whole(),
                 self.results.whole(),
             ];
-            let constants = RowConstants { dhat, count: pairs.len() as u32, kind: kind as u32 };
-            to.dispatch(&self.kernels.rows, &arrays, &constants, pairs.len())?;
-            to.barrier()?;
-            let results = to.download(&self.results, 0..9 * pairs.len())?;
-            to.submit()?;
-            for (k, r) in results.to_vec()?.as_chunks::<9>().0.iter().enumerate() {
-                // Not `<`: a gap that is no number must reach the caller.
-                if r[7] >= dhat {
-                    continue;
-                }
-                rows.push(Row {
-                    vertices: vertices[k],
-                    weights: [r[0], r[1], r[2], r[3]],
-                    offset: offsets[k],
-                    normal: DVec3::new(r[4], r[5], r[6]),
-                    gap: r[7],
-                    sine_squared: r[8],
-                    kind,
-                    primitives: pairs[k],
-                });
-            }
+            let constants = RowConstants {
+                dhat,
+                count: range.len() as u32,
+                kind: window.kind as u32,
+                first: range.start as u32,
+                room: room as u32,
+            };
+            to.dispatch(&self.rows, &arrays, &constants, range.len())?;
         }
-        Ok(rows)
+        to.barrier()?;
+        to.section(self.rows.name())
     }
 
-    /// The largest common fraction of the displacements that the rule allows, slabs apart; as
-    /// [`gusset_contact::step_bound`].
-    pub fn step_bound(
+    /// The mesh pair that is to stop first, if any is, and at which fraction.
+    fn first(
         &mut self,
-        lists: &PairLists,
+        session: &mut Session,
+        mesh: &CollisionMesh,
+        candidates: &Candidates,
         x: &[DVec3],
         dx: &[DVec3],
         rule: &StepRule,
-    ) -> Result<StepBound, GpuError> {
-        let mut first: Option<(f64, Pair)> = None;
-        for (kind, pairs) in lists.by_kind() {
-            if pairs.is_empty() {
-                continue;
-            }
-            let mut to = self.stream.begin()?;
-            self.x.set(&mut to, bytemuck::cast_slice(x))?;
-            self.x_end.set(&mut to, bytemuck::cast_slice(dx))?;
-            let (stencils, offsets) = (&mut self.stencils, &mut self.offsets);
-            Self::bring(&self.mesh, &mut to, stencils, offsets, kind, pairs)?;
-            let groups = pairs.len().div_ceil(64);
-            self.results.resize(pairs.len())?;
-            self.smallest.resize(groups)?;
-            to.barrier()?;
+    ) -> Result<Option<(f64, Pair)>, GpuError> {
+        if candidates.lists().iter().all(|(_, list)| list.is_empty()) {
+            return Ok(None);
+        }
+        let Session { stream, x: x_on_device, report } = session;
+        let mut to = stream.begin()?;
+        x_on_device.set(&mut to, bytemuck::cast_slice(x))?;
+        self.pairs.set(&mut to, mesh, candidates)?;
+        self.dx.resize(3 * dx.len())?;
+        to.upload(&self.dx, 0, bytemuck::cast_slice(dx))?;
+        let windows = self.pairs.windows();
+        let groups = windows.iter().map(|w| w.pairs.len().div_ceil(64)).sum();
+        self.smallest.resize(groups)?;
+        self.whose.resize(groups)?;
+        to.barrier()?;
+        to.section("upload")?;
+        let mut first_group = 0;
+        for window in &windows {
+            let range = window.pairs.clone();
             let arrays = [
-                self.x.array.whole(),
-                self.x_end.array.whole(),
-                self.stencils.whole(),
-                self.offsets.whole(),
-                self.results.whole(),
+                x_on_device.array.whole(),
+                self.dx.whole(),
+                self.pairs.stencils.part(range.clone()),
+                self.pairs.offsets.part(range.clone()),
                 self.smallest.whole(),
+                self.whose.whole(),
             ];
             let constants = BoundConstants {
                 slack: rule.slack,
-                count: pairs.len() as u32,
-                kind: kind as u32,
+                count: range.len() as u32,
+                kind: window.kind as u32,
                 additive: u32::from(rule.method == StepMethod::Additive),
                 most_looks: rule.max_iterations,
-                unused: [0; 2],
+                first: range.start as u32,
+                first_group,
             };
-            to.dispatch(&self.kernels.bound, &arrays, &constants, pairs.len())?;
-            to.barrier()?;
-            let smallest = to.download(&self.smallest, 0..groups)?;
-            let fractions = to.download(&self.results, 0..pairs.len())?;
-            to.submit()?;
-            let least = smallest.to_vec()?.into_iter().fold(f64::INFINITY, f64::min);
-            if least > 1.0 || first.is_some_and(|(fraction, _)| fraction <= least) {
-                continue;
-            }
-            let place = fractions.to_vec()?.iter().position(|f| *f == least);
-            let primitives = pairs[place.expect("the smallest is one of them")];
-            first = Some((least, Pair { kind: kind.into(), primitives }));
+            to.dispatch(&self.bound, &arrays, &constants, range.len())?;
+            first_group += range.len().div_ceil(64) as u32;
         }
-        Ok(match first {
-            Some((fraction, pair)) => StepBound {
-                alpha: match rule.method {
-                    StepMethod::SeparatingNormal => rule.slack * fraction,
-                    StepMethod::Additive => fraction,
-                },
-                limiting: Some(pair),
-            },
-            None => StepBound { alpha: 1.0, limiting: None },
+        to.barrier()?;
+        to.section(self.bound.name())?;
+        let smallest = to.download(&self.smallest, 0..groups)?;
+        let whose = to.download(&self.whose, 0..groups)?;
+        to.section("download")?;
+        report.add_all(to.submit()?);
+        // Pairs rise from group to group, so of equal fractions the first is that of the smaller pair.
+        let mut first: Option<(f64, u32)> = None;
+        for (fraction, pair) in smallest.to_vec()?.into_iter().zip(whose.to_vec()?) {
+            if fraction <= 1.0 && first.is_none_or(|(least, _)| fraction < least) {
+                first = Some((fraction, pair));
+            }
+        }
+        Ok(first.map(|(fraction, pair)| {
+            let (kind, primitives) = self.pairs.pair(candidates, pair as usize);
+            (fraction, Pair { kind: kind.into(), primitives })
+        }))
+    }
+}
+
+impl DeviceContact {
+    /// Contact on a device that shares positions and staging memory with others.
+    pub(crate) fn sharing(device: &Device, session: Shared) -> Self {
+        Self { device: device.clone(), session, on_device: None }
+    }
+
+    /// Contact alone on an open device.
+    pub fn new(device: &Device) -> Result<Self, GpuError> {
+        Ok(Self::sharing(device, Shared::new(device)?))
+    }
+
+    /// Does some work; after a failure nothing is known of what the device holds.
+    fn work<R>(
+        &mut self,
+        mesh: &CollisionMesh,
+        work: impl FnOnce(&mut OnDevice, &mut Session) -> Result<R, GpuError>,
+    ) -> Result<R, DetectionError> {
+        let mut session = self.session.lock();
+        let on_device = match self.on_device.take() {
+            Some(made) => Ok(made),
+            None => OnDevice::new(&self.device, &mut session, mesh),
+        };
+        let done = on_device.and_then(|mut on_device| {
+            let result = work(&mut on_device, &mut session)?;
+            self.on_device = Some(on_device);
+            Ok(result)
+        });
+        done.map_err(|error| {
+            session.x.forget();
+            DetectionError::Device(error.to_string())
         })
     }
 }
 
-/// Which primitives look for which.
-#[derive(Clone, Copy)]
-enum Search {
-    VertexTriangle,
-    EdgeEdge,
-    SphereTriangle,
-    SphereSphere,
-}
-
-/// A sorted list without what another sorted list holds.
-fn without(mut list: Vec<[u32; 2]>, removed: &[[u32; 2]]) -> Vec<[u32; 2]> {
-    if !removed.is_empty() {
-        list.retain(|pair| removed.binary_search(pair).is_err());
+impl Detection for DeviceContact {
+    fn name(&self) -> String {
+        self.device.info().backend_name()
     }
-    list
+
+    fn query(
+        &mut self,
+        mesh: &CollisionMesh,
+        sweep: &Sweep<'_>,
+        candidates: &mut Candidates,
+    ) -> Result<(), DetectionError> {
+        candidates.query_by(mesh, sweep, |most| {
+            self.work(mesh, |on_device, session| on_device.query.find(session, mesh, sweep, most))
+        })
+    }
+
+    fn rows(
+        &mut self,
+        mesh: &CollisionMesh,
+        candidates: &Candidates,
+        x: &[DVec3],
+        dhat: f64,
+        out: &mut Contacts,
+    ) -> Result<Option<PairGap>, DetectionError> {
+        out.rows.clear();
+        out.slabs.clear();
+        let rows = &mut out.rows;
+        self.work(mesh, |on_device, session| {
+            on_device.rows(session, mesh, candidates, x, dhat, rows)
+        })?;
+        candidates.slab_rows(mesh, x, dhat, &mut out.slabs);
+        Ok(PairGap::smallest(&out.rows))
+    }
+
+    fn step_bound(
+        &mut self,
+        mesh: &CollisionMesh,
+        candidates: &Candidates,
+        x: &[DVec3],
+        dx: &[DVec3],
+        rule: &StepRule,
+    ) -> Result<StepBound, DetectionError> {
+        let first = self.work(mesh, |on_device, session| {
+            on_device.first(session, mesh, candidates, x, dx, rule)
+        })?;
+        Ok(step_bound_from(mesh, candidates, x, dx, rule, first))
+    }
 }

@@ -2,19 +2,20 @@
 //!
 //! The kernels come from the energies themselves: [`source`] puts a hand-written shell around the GLSL of a traced energy,
 //! [`compile`] finds its SPIR-V (checked in, cached, or made by shaderc), and [`VulkanBackend`] runs it behind the same
-//! [`Backend`](gusset_system::Backend) as the CPU. Sums have the CPU's order and there are no atomic additions of floating-point
+//! [`Backend`](gusset_system::Backend) as the CPU. [`DeviceContact`] is its counterpart for contact, behind
+//! [`Detection`](gusset_contact::Detection). Sums have the CPU's order and there are no atomic additions of floating-point
 //! numbers, so results are the same bits from run to run.
 
 mod assembly;
 mod backend;
 pub mod compile;
-pub mod contact;
-mod fallback;
+mod contact;
 mod gather;
 mod hierarchy;
 mod kernels;
 mod linear;
 pub mod measure;
+mod session;
 pub mod source;
 mod terms;
 #[expect(
@@ -24,6 +25,6 @@ mod terms;
 pub mod vulkan;
 
 pub use backend::VulkanBackend;
-pub use fallback::WithFallback;
+pub use contact::DeviceContact;
 pub use kernels::sources;
 pub use vulkan::{DeviceInfo, DeviceKind, GpuError, Instance};

@@ -1,7 +1,7 @@
 //! Terms as a device holds them: stencils, constants, kernels.
 
 use crate::kernels::{ElementKernels, Kernels};
-use crate::vulkan::{Array, Device, GpuError, Recorder};
+use crate::vulkan::{Array, Device, GpuError, Kernel, Recorder};
 use bytemuck::Pod;
 use glam::DVec3;
 use gusset_energy::{StepState, Term, block_count};
@@ -35,20 +35,23 @@ impl<T: Pod + PartialEq> Mirror<T> {
     }
 }
 
-/// Positions and what terms look back to.
-pub(crate) struct State {
+/// What terms look back to.
+pub(crate) struct Start {
     x: Mirror<f64>,
-    x_start: Mirror<f64>,
-    v_start: Mirror<f64>,
+    v: Mirror<f64>,
 }
 
-impl State {
+/// Where terms are evaluated, on the device and as the host has it.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'a> {
+    pub(crate) x: &'a Array<f64>,
+    pub(crate) start: &'a Start,
+    pub(crate) host: &'a StepState<'a>,
+}
+
+impl Start {
     pub(crate) fn new(device: &Device) -> Result<Self, GpuError> {
-        Ok(Self {
-            x: Mirror::new(device)?,
-            x_start: Mirror::new(device)?,
-            v_start: Mirror::new(device)?,
-        })
+        Ok(Self { x: Mirror::new(device)?, v: Mirror::new(device)? })
     }
 
     pub(crate) fn set(
@@ -56,19 +59,17 @@ impl State {
         to: &mut Recorder<'_>,
         at: &StepState<'_>,
     ) -> Result<(), GpuError> {
-        self.x.set(to, flat(at.x))?;
-        self.x_start.set(to, flat(at.x_start))?;
-        self.v_start.set(to, flat(at.v_start))
+        self.x.set(to, flat(at.x_start))?;
+        self.v.set(to, flat(at.v_start))
     }
 
     pub(crate) fn forget(&mut self) {
         self.x.forget();
-        self.x_start.forget();
-        self.v_start.forget();
+        self.v.forget();
     }
 }
 
-fn flat(points: &[DVec3]) -> &[f64] {
+pub(crate) fn flat(points: &[DVec3]) -> &[f64] {
     bytemuck::cast_slice(points)
 }
 
@@ -79,7 +80,8 @@ pub(crate) struct DeviceTerm {
     /// Constants per stencil.
     stride: usize,
     pub(crate) count: usize,
-    pub(crate) kernels: ElementKernels,
+    /// Absent where they can't be made; the CPU then evaluates the term.
+    pub(crate) kernels: Option<ElementKernels>,
     stencils: Mirror<u32>,
     params: Mirror<f64>,
     /// Stencils and constants are there and never change.
@@ -101,21 +103,28 @@ struct Constants {
 pub(crate) type Place<'a> = (&'a Array<f64>, usize);
 
 impl DeviceTerm {
+    /// A term, and why the CPU has to evaluate it if it has to.
     pub(crate) fn new(
         device: &Device,
         kernels: &mut Kernels,
         term: &dyn Term,
-    ) -> Result<Self, GpuError> {
-        Ok(Self {
+    ) -> Result<(Self, Option<String>), GpuError> {
+        let (kernels, why) = match kernels.element(&term.shader()) {
+            Ok(made) => (Some(made), None),
+            Err(GpuError::NoCompiler { why, .. }) => (None, Some(why)),
+            Err(other) => return Err(other),
+        };
+        let on_device = Self {
             label: term.label().to_owned(),
             arity: term.arity(),
             stride: term.params().1,
             count: 0,
-            kernels: kernels.element(&term.shader())?,
+            kernels,
             stencils: Mirror::new(device)?,
             params: Mirror::new(device)?,
             settled: false,
-        })
+        };
+        Ok((on_device, why))
     }
 
     /// Whether this is that term.
@@ -129,6 +138,9 @@ impl DeviceTerm {
             return Ok(());
         }
         self.count = term.count();
+        if self.kernels.is_none() {
+            return Ok(());
+        }
         self.stencils.set(to, term.stencils())?;
         self.params.set(to, term.params().0)?;
         self.settled = term.constant();
@@ -150,9 +162,8 @@ impl DeviceTerm {
     fn dispatch(
         &self,
         to: &mut Recorder<'_>,
-        kernel: &crate::vulkan::Kernel,
-        state: &State,
-        dt: f64,
+        kernel: &Kernel,
+        at: At<'_>,
         stencils: Range<usize>,
         first: Place<'_>,
         second: Place<'_>,
@@ -160,49 +171,50 @@ impl DeviceTerm {
         let count = stencils.len();
         let part = |stride: usize| stencils.start * stride..stencils.end * stride;
         let arrays = [
-            state.x.array.whole(),
-            state.x_start.array.whole(),
-            state.v_start.array.whole(),
+            at.x.whole(),
+            at.start.x.array.whole(),
+            at.start.v.array.whole(),
             self.stencils.array.part(part(self.arity)),
             self.params.array.part(part(self.stride)),
             first.0.whole(),
             second.0.whole(),
         ];
         let constants = Constants {
-            dt,
+            dt: at.host.dt,
             count: count as u32,
             first_at: first.1 as u32,
             second_at: second.1 as u32,
             unused: 0,
         };
-        to.dispatch(kernel, &arrays, &constants, count)
+        to.dispatch(kernel, &arrays, &constants, count)?;
+        to.section(kernel.name())
     }
 
     /// Energies of some stencils, and sums of 64 of them each: pairs, from the given pair on.
     pub(crate) fn energies(
         &self,
         to: &mut Recorder<'_>,
-        state: &State,
-        dt: f64,
+        kernels: &ElementKernels,
+        at: At<'_>,
         stencils: Range<usize>,
         energies: Place<'_>,
         sums: Place<'_>,
     ) -> Result<(), GpuError> {
-        self.dispatch(to, &self.kernels.energy, state, dt, stencils, energies, sums)
+        self.dispatch(to, &kernels.energy, at, stencils, energies, sums)
     }
 
     /// Gradients and Hessians of some stencils.
     pub(crate) fn derivatives(
         &self,
         to: &mut Recorder<'_>,
-        state: &State,
-        dt: f64,
+        kernels: &ElementKernels,
+        at: At<'_>,
         exact: bool,
         stencils: Range<usize>,
         gradient: Place<'_>,
         hessian: Place<'_>,
     ) -> Result<(), GpuError> {
-        let kernel = if exact { &self.kernels.exact } else { &self.kernels.assembled };
-        self.dispatch(to, kernel, state, dt, stencils, gradient, hessian)
+        let kernel = if exact { &kernels.exact } else { &kernels.assembled };
+        self.dispatch(to, kernel, at, stencils, gradient, hessian)
     }
 }

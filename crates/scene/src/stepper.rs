@@ -1,8 +1,7 @@
 //! The solver that a scene asks for.
 
 use crate::Scene;
-use gusset_solve::{Model, Settings, Solver, SolverError, Stepper};
-use gusset_system::{Backend, CpuBackend};
+use gusset_solve::{Backends, Model, Settings, Solver, SolverError, Stepper};
 use gusset_vbd::Descent;
 
 impl Scene {
@@ -18,18 +17,18 @@ pub fn stepper(
     settings: Settings,
     descent: Option<gusset_vbd::Settings>,
 ) -> Result<Box<dyn Stepper>, SolverError> {
-    stepper_on(model, settings, descent, Box::<CpuBackend>::default())
+    stepper_on(model, settings, descent, Backends::default())
 }
 
-/// The same, with the terms of the Newton solver evaluated by `backend`; block descent evaluates its own.
+/// The same, with the Newton solver on other backends than the CPU's; block descent runs on the CPU.
 pub fn stepper_on(
     model: Model,
     settings: Settings,
     descent: Option<gusset_vbd::Settings>,
-    backend: Box<dyn Backend>,
+    backends: Backends,
 ) -> Result<Box<dyn Stepper>, SolverError> {
     match descent {
         Some(descent) => Ok(Box::new(Descent::new(model, descent))),
-        None => Ok(Box::new(Solver::with_backend(model, settings, backend)?)),
+        None => Ok(Box::new(Solver::with_backends(model, settings, backends)?)),
     }
 }

@@ -3,7 +3,8 @@
 use crate::record::{Failure, PairReport, Times, add};
 use glam::DVec3;
 use gusset_contact::{
-    Candidates, CollisionMesh, Pair, PairGap, QueryError, StepMethod, StepRule, step_bound,
+    Candidates, CollisionMesh, Detection, DetectionError, Pair, PairGap, QueryError, StepMethod,
+    StepRule, Sweep,
 };
 use gusset_energy::{ContactParameters, Contacts};
 use gusset_mesh::World;
@@ -39,6 +40,7 @@ pub struct ContactSettings {
 pub(crate) struct Collision {
     pub(crate) mesh: CollisionMesh,
     pub(crate) settings: ContactSettings,
+    pub(crate) detection: Box<dyn Detection>,
     candidates: Candidates,
     pub(crate) contacts: Contacts,
     near: Contacts,
@@ -47,11 +49,16 @@ pub(crate) struct Collision {
 }
 
 impl Collision {
-    pub(crate) fn new(world: &World, settings: ContactSettings) -> Self {
+    pub(crate) fn new(
+        world: &World,
+        settings: ContactSettings,
+        detection: Box<dyn Detection>,
+    ) -> Self {
         let mesh = CollisionMesh::from_world(world, settings.min_gap);
         let primitives =
             mesh.vertices.len() + mesh.edges.len() + mesh.triangles.len() + mesh.spheres.len();
         Self {
+            detection,
             candidates: Candidates::new(&mesh),
             contacts: Contacts::default(),
             near: Contacts::default(),
@@ -85,31 +92,41 @@ impl Collision {
         let mut end: Vec<DVec3> = x.iter().zip(dx).map(|(x, d)| *x + *d).collect();
         let mut limit = self.limit;
         while !self.candidates.covers(x, &end) {
-            let skin = self.settings.skin;
-            match self.candidates.query(&self.mesh, x, &end, skin, self.reach(), limit) {
+            match self.query(x, &end, limit) {
                 Ok(()) => {}
-                Err(error @ QueryError::NotFinite { .. }) => {
-                    return Err(failure(&self.mesh, error));
-                }
-                Err(QueryError::TooMany { .. }) if fraction > 1e-3 => {
+                Err(DetectionError::Query(QueryError::TooMany { .. })) if fraction > 1e-3 => {
                     fraction *= 0.5;
                     for ((end, x), d) in end.iter_mut().zip(x).zip(dx) {
                         *end = *x + *d * fraction;
                     }
                 }
                 // Not the sweep but the scene is crowded: there is no limit to what is there.
-                Err(QueryError::TooMany { .. }) => limit = usize::MAX,
+                Err(DetectionError::Query(QueryError::TooMany { .. })) => limit = usize::MAX,
+                Err(error) => return Err(failure(&self.mesh, error)),
             }
         }
         add(&mut times.candidates, begin.elapsed());
         Ok(fraction)
     }
 
+    fn query(&mut self, x: &[DVec3], x_end: &[DVec3], limit: usize) -> Result<(), DetectionError> {
+        let sweep = Sweep { x, x_end, skin: self.settings.skin, dhat: self.reach(), limit };
+        self.detection.query(&self.mesh, &sweep, &mut self.candidates)
+    }
+
     /// Finds the rows at `x`, which the candidates already cover on the way of a step, and returns the smallest gap.
-    pub(crate) fn rows(&mut self, x: &[DVec3], times: &mut Times) -> Option<PairGap> {
+    pub(crate) fn rows(
+        &mut self,
+        x: &[DVec3],
+        times: &mut Times,
+    ) -> Result<Option<PairGap>, Failure> {
         let begin = Instant::now();
         let dhat = self.settings.parameters.dhat;
-        let smallest = self.candidates.rows(&self.mesh, x, dhat, &mut self.contacts);
+        let (candidates, contacts) = (&self.candidates, &mut self.contacts);
+        let smallest = self
+            .detection
+            .rows(&self.mesh, candidates, x, dhat, contacts)
+            .map_err(|error| failure(&self.mesh, error))?;
         // Those of slabs count as well. A gap that is no number counts as smallest.
         let slabs = self.contacts.slabs.iter();
         let slabs = slabs.map(|row| PairGap { gap: row.gap, pair: row.into() });
@@ -118,7 +135,7 @@ impl Collision {
             _ => Some(gap),
         });
         add(&mut times.distances, begin.elapsed());
-        smallest
+        Ok(smallest)
     }
 
     /// Finds the rows at `x`, wherever that is.
@@ -130,19 +147,19 @@ impl Collision {
         let begin = Instant::now();
         if !self.candidates.covers(x, x) {
             // What is there has no limit; only sweeps have one.
-            let (skin, reach) = (self.settings.skin, self.reach());
-            self.candidates
-                .query(&self.mesh, x, x, skin, reach, usize::MAX)
-                .map_err(|error| failure(&self.mesh, error))?;
+            self.query(x, x, usize::MAX).map_err(|error| failure(&self.mesh, error))?;
         }
         add(&mut times.candidates, begin.elapsed());
-        Ok(self.rows(x, times))
+        self.rows(x, times)
     }
 
     /// Stencils that act at `x` or may soon.
-    pub(crate) fn near(&mut self, x: &[DVec3]) -> Vec<[u32; 4]> {
-        self.candidates.rows(&self.mesh, x, self.reach(), &mut self.near);
-        self.near.rows.iter().map(|row| row.vertices).collect()
+    pub(crate) fn near(&mut self, x: &[DVec3]) -> Result<Vec<[u32; 4]>, Failure> {
+        let (reach, near) = (self.reach(), &mut self.near);
+        self.detection
+            .rows(&self.mesh, &self.candidates, x, reach, near)
+            .map_err(|error| failure(&self.mesh, error))?;
+        Ok(self.near.rows.iter().map(|row| row.vertices).collect())
     }
 
     /// Largest fraction of `dx` that keeps every gap positive, with candidates that cover it.
@@ -154,16 +171,18 @@ impl Collision {
     ) -> Result<(f64, Option<Pair>), Failure> {
         let covered = self.cover(x, dx, times)?;
         let begin = Instant::now();
-        let bound = if covered < 1.0 {
-            let part: Vec<DVec3> = dx.iter().map(|d| *d * covered).collect();
-            let bound = step_bound(&self.mesh, &self.candidates, x, &part, &self.rule);
-            (bound.alpha * covered, bound.limiting)
-        } else {
-            let bound = step_bound(&self.mesh, &self.candidates, x, dx, &self.rule);
-            (bound.alpha, bound.limiting)
-        };
+        let part: Vec<DVec3>;
+        let mut way = dx;
+        if covered < 1.0 {
+            part = dx.iter().map(|d| *d * covered).collect();
+            way = &part;
+        }
+        let bound = self
+            .detection
+            .step_bound(&self.mesh, &self.candidates, x, way, &self.rule)
+            .map_err(|error| failure(&self.mesh, error))?;
         add(&mut times.step_bound, begin.elapsed());
-        Ok(bound)
+        Ok((if covered < 1.0 { bound.alpha * covered } else { bound.alpha }, bound.limiting))
     }
 
     pub(crate) fn candidate_count(&self) -> usize {
@@ -182,9 +201,14 @@ impl Collision {
     }
 }
 
-fn failure(mesh: &CollisionMesh, error: QueryError) -> Failure {
-    Failure::Position(match error {
-        QueryError::NotFinite { vertex } => mesh.describe_vertex(vertex),
-        QueryError::TooMany { limit } => unreachable!("more than {limit} pairs, without a limit"),
-    })
+fn failure(mesh: &CollisionMesh, error: DetectionError) -> Failure {
+    match error {
+        DetectionError::Query(QueryError::NotFinite { vertex }) => {
+            Failure::Position(mesh.describe_vertex(vertex))
+        }
+        DetectionError::Query(QueryError::TooMany { limit }) => {
+            unreachable!("more than {limit} pairs, without a limit")
+        }
+        DetectionError::Device(why) => Failure::Device(why),
+    }
 }

@@ -8,6 +8,7 @@
 //!
 //! [`Solver::step`] reads one [`State`] and writes another; on failure the other is untouched.
 
+mod backends;
 mod collision;
 mod kinematic;
 mod model;
@@ -18,9 +19,10 @@ mod solver;
 mod start;
 mod stepper;
 
+pub use backends::Backends;
 pub use collision::{ContactSettings, StepBoundMethod};
 pub use model::{Model, Prescribed, State};
-pub use record::{DescentRecord, Failure, PairReport, StepError, StepRecord, Times};
+pub use record::{DescentRecord, Failure, PairReport, RanOn, StepError, StepRecord, Times};
 pub use settings::{Curvature, LineSearch, Settings, Storage};
 pub use solver::{Solver, SolverError};
 pub use start::StartError;

@@ -94,7 +94,7 @@ impl Newton<'_> {
     ) -> Result<bool, Failure> {
         let times = &mut record.seconds;
         if let Some(collision) = self.collision.as_deref_mut() {
-            let smallest = collision.rows(x, times);
+            let smallest = collision.rows(x, times)?;
             if collision.lost(smallest).is_some() {
                 return Ok(false);
             }
@@ -174,8 +174,21 @@ impl Newton<'_> {
     ) -> Result<(), Failure> {
         let begin = Instant::now();
         let collision = &mut self.collision;
-        let mut near = || collision.as_deref_mut().map(|c| c.near(x)).unwrap_or_default();
-        self.backend.assemble(self.terms, &interval.at(x), want, &mut near, self.system)?;
+        let mut lost = None;
+        let mut near = || match collision.as_deref_mut().map(|c| c.near(x)) {
+            Some(Ok(stencils)) => stencils,
+            Some(Err(failure)) => {
+                lost = Some(failure);
+                Vec::new()
+            }
+            None => Vec::new(),
+        };
+        let assembled =
+            self.backend.assemble(self.terms, &interval.at(x), want, &mut near, self.system);
+        if let Some(failure) = lost {
+            return Err(failure);
+        }
+        assembled?;
         if let Some(pull) = self.pull {
             pull.assemble(x, self.system);
         }

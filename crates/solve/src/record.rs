@@ -1,5 +1,6 @@
 //! The step certificate: why a step took what it took.
 
+use gusset_system::{AssemblyError, SolveError};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -42,6 +43,16 @@ impl Times {
 
 pub(crate) fn add(to: &mut f64, time: Duration) {
     *to += time.as_secs_f64();
+}
+
+/// Who did what in a step: "cpu", or "vulkan" and the device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RanOn {
+    /// Gradients, Hessians and energies.
+    pub terms: String,
+    /// Candidates, closest features and step bounds; absent without contact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contact: Option<String>,
 }
 
 /// A pair in words, with its gap.
@@ -103,6 +114,8 @@ pub struct StepRecord {
     /// What block descent adds; absent for Newton's method.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub descent: Option<Box<DescentRecord>>,
+    /// Who did what.
+    pub ran_on: RanOn,
     /// Time spent.
     pub seconds: Times,
     /// Seconds on the device, by kernel; empty on the CPU.
@@ -181,13 +194,34 @@ pub enum Failure {
     },
     /// A term is not finite.
     #[error(transparent)]
-    NotFinite(#[from] gusset_system::AssemblyError),
+    NotFinite(AssemblyError),
     /// The linear system can't be solved.
     #[error(transparent)]
-    Linear(#[from] gusset_system::SolveError),
+    Linear(SolveError),
+    /// A device can't go on.
+    #[error("{0}")]
+    Device(String),
     /// A position is not finite.
     #[error("the position of {0} is not finite")]
     Position(String),
+}
+
+impl From<AssemblyError> for Failure {
+    fn from(error: AssemblyError) -> Self {
+        match error {
+            AssemblyError::Device(why) => Self::Device(why),
+            error @ AssemblyError::NotFinite { .. } => Self::NotFinite(error),
+        }
+    }
+}
+
+impl From<SolveError> for Failure {
+    fn from(error: SolveError) -> Self {
+        match error {
+            SolveError::Device(why) => Self::Device(why),
+            error => Self::Linear(error),
+        }
+    }
 }
 
 impl Failure {
@@ -199,8 +233,6 @@ impl Failure {
                 | Self::Iterations { .. }
                 | Self::GapLost(_)
                 | Self::Blocked { .. }
-                // Where the CPU takes over from a device.
-                | Self::Linear(gusset_system::SolveError::Device(_))
         )
     }
 }

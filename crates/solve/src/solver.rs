@@ -1,15 +1,16 @@
 //! One time step, whole or in halves.
 
+use crate::backends::Backends;
 use crate::collision::Collision;
 use crate::kinematic::{Pull, targets};
 use crate::model::{Model, State};
 use crate::newton::{Buffers, Interval, Newton, Progress};
-use crate::record::{Failure, PairReport, StepError, StepRecord, Times, add};
+use crate::record::{Failure, PairReport, RanOn, StepError, StepRecord, Times, add};
 use crate::settings::{Settings, Storage};
 use glam::DVec3;
 use gusset_energy::{Contacts, Lagged};
 use gusset_mesh::Mobility;
-use gusset_system::{Backend, CpuBackend, LinearSolver, System};
+use gusset_system::{Backend, LinearSolver, System};
 use std::time::Instant;
 use thiserror::Error;
 
@@ -39,6 +40,9 @@ pub struct Solver {
     linear: LinearSolver,
     linear_moving: LinearSolver,
     backend: Box<dyn Backend>,
+    fallback: bool,
+    /// What the next step record is to tell.
+    notes: Vec<String>,
     buffers: Buffers,
     lagged: Lagged,
 }
@@ -46,19 +50,21 @@ pub struct Solver {
 impl Solver {
     /// Prepares a model for stepping on the CPU.
     pub fn new(model: Model, settings: Settings) -> Result<Self, SolverError> {
-        Self::with_backend(model, settings, Box::<CpuBackend>::default())
+        Self::with_backends(model, settings, Backends::default())
     }
 
-    /// Prepares a model for stepping on a given backend.
-    pub fn with_backend(
+    /// Prepares a model for stepping on other backends than the CPU's.
+    pub fn with_backends(
         model: Model,
         settings: Settings,
-        mut backend: Box<dyn Backend>,
+        backends: Backends,
     ) -> Result<Self, SolverError> {
+        let Backends { terms: mut backend, contact, fallback } = backends;
         backend.use_method(settings.linear);
         let mobility = model.mobility();
         let held: Vec<bool> = mobility.iter().map(|m| *m != Mobility::Free).collect();
-        let collision = model.contact.map(|settings| Collision::new(&model.world, settings));
+        let collision =
+            model.contact.map(|settings| Collision::new(&model.world, settings, contact));
         Ok(Self {
             system: System::new(&held, &model.terms),
             moving: None,
@@ -66,6 +72,8 @@ impl Solver {
             linear: LinearSolver::new(settings.linear),
             linear_moving: LinearSolver::new(settings.linear),
             backend,
+            fallback,
+            notes: Vec::new(),
             buffers: Buffers::default(),
             lagged: Lagged::default(),
             mobility,
@@ -89,23 +97,42 @@ impl Solver {
         self.collision.as_mut()
     }
 
+    /// Who does what from here on.
+    fn ran_on(&self) -> RanOn {
+        RanOn {
+            terms: self.backend.name(),
+            contact: self.collision.as_ref().map(|c| c.detection.name()),
+        }
+    }
+
+    /// After a device's failure: puts the CPU in its place, where that is allowed; says whether it has.
+    pub(crate) fn take_over(&mut self, failure: &Failure) -> bool {
+        let Failure::Device(why) = failure else { return false };
+        if !self.fallback {
+            return false;
+        }
+        let name = self.backend.name();
+        self.notes.push(format!("{name} failed, and the CPU has taken over: {why}"));
+        let Backends { mut terms, contact, fallback } = Backends::default();
+        terms.use_method(self.settings.linear);
+        (self.backend, self.fallback) = (terms, fallback);
+        if let Some(collision) = &mut self.collision {
+            collision.detection = contact;
+            collision.forget();
+        }
+        true
+    }
+
     /// Makes one step from `state` into `out`, which is written only on success.
     pub fn step(&mut self, state: &State, out: &mut State) -> Result<StepRecord, StepError> {
         let begin = Instant::now();
-        if let Some(collision) = &mut self.collision {
-            collision.forget();
+        let mut record = self.new_record(state);
+        let mut advanced = self.advance_whole(state, &mut record);
+        if advanced.as_ref().is_err_and(|failure| self.take_over(failure)) {
+            // What the device has done of this step is dropped: from the last accepted state the CPU does all of it.
+            record = self.new_record(state);
+            advanced = self.advance_whole(state, &mut record);
         }
-        let dt = self.settings.dt;
-        let t = state.step as f64 * dt;
-        let mut record = StepRecord {
-            step: state.step + 1,
-            time: (state.step + 1) as f64 * dt,
-            ..Default::default()
-        };
-        let span = Span { from: t, parts: 1, part: 0, dt };
-        let advanced = self.advance(&state.x, &state.v, span, 0, &mut record);
-        let report = self.backend.report();
-        (record.kernels, record.notes) = (report.seconds, report.notes);
         match advanced {
             Ok((x, v)) => {
                 record.seconds.total = begin.elapsed().as_secs_f64();
@@ -114,7 +141,7 @@ impl Solver {
             }
             Err(failure) => Err(StepError {
                 step: record.step,
-                from: t,
+                from: state.step as f64 * self.settings.dt,
                 time: record.time,
                 retries: record.retries.saturating_sub(1),
                 depth: record.depth,
@@ -122,6 +149,34 @@ impl Solver {
                 failure,
             }),
         }
+    }
+
+    fn new_record(&self, state: &State) -> StepRecord {
+        StepRecord {
+            step: state.step + 1,
+            time: (state.step + 1) as f64 * self.settings.dt,
+            ..StepRecord::default()
+        }
+    }
+
+    /// The whole step, in halves where it must be.
+    fn advance_whole(
+        &mut self,
+        state: &State,
+        record: &mut StepRecord,
+    ) -> Result<(Vec<DVec3>, Vec<DVec3>), Failure> {
+        if let Some(collision) = &mut self.collision {
+            collision.forget();
+        }
+        let dt = self.settings.dt;
+        let span = Span { from: state.step as f64 * dt, parts: 1, part: 0, dt };
+        record.ran_on = self.ran_on();
+        let advanced = self.advance(&state.x, &state.v, span, 0, record);
+        let report = self.backend.report();
+        record.kernels = report.seconds;
+        record.notes = std::mem::take(&mut self.notes);
+        record.notes.extend(report.notes);
+        advanced
     }
 
     /// Attempts a span; on a failure that shorter steps may mend, its two halves.
@@ -190,7 +245,7 @@ impl Solver {
             if let Some(lost) = collision.lost(smallest) {
                 return Err(lost);
             }
-            near = collision.near(x);
+            near = collision.near(x)?;
         }
         let none = Contacts::default();
         let contacts = self.collision.as_ref().map_or(&none, |c| &c.contacts);
@@ -245,7 +300,8 @@ impl Solver {
     ) -> Result<(), Failure> {
         let fixed: Vec<bool> = self.mobility.iter().map(|m| *m == Mobility::Fixed).collect();
         let terms = &self.model.terms;
-        let near = self.collision.as_mut().map(|c| c.near(interval.x_start)).unwrap_or_default();
+        let near = self.collision.as_mut().map(|c| c.near(interval.x_start)).transpose()?;
+        let near = near.unwrap_or_default();
         let moving = self.moving.get_or_insert_with(|| System::new(&fixed, terms));
         moving.reset_pattern(terms, &near);
         self.pull.multiplier.fill(DVec3::ZERO);

@@ -1,7 +1,7 @@
 //! What must hold before the first step.
 
 use crate::model::State;
-use crate::record::{PairReport, Times};
+use crate::record::{Failure, PairReport, Times};
 use crate::settings::Storage;
 use crate::solver::Solver;
 use thiserror::Error;
@@ -38,6 +38,9 @@ pub enum StartError {
     /// A position or velocity is not finite.
     #[error("the start is invalid: {0}")]
     NotFinite(String),
+    /// A device can't judge it.
+    #[error("{0}")]
+    Device(String),
 }
 
 /// Single precision has to divide `dhat` into so many parts at least, so that rounding changes no gap by more than 1 %.
@@ -79,9 +82,12 @@ impl Solver {
             let pairs = report.pairs.iter().map(|p| collision.mesh.describe(*p)).collect();
             return Err(StartError::Intersecting { pairs });
         }
-        let smallest = collision
-            .rows_anywhere(&state.x, &mut Times::default())
-            .map_err(|e| StartError::NotFinite(e.to_string()))?;
+        let smallest = match collision.rows_anywhere(&state.x, &mut Times::default()) {
+            Ok(smallest) => smallest,
+            Err(failure) if self.take_over(&failure) => return self.check_start(state),
+            Err(Failure::Device(why)) => return Err(StartError::Device(why)),
+            Err(failure) => return Err(StartError::NotFinite(failure.to_string())),
+        };
         if collision.lost(smallest).is_some() {
             let gap = smallest.expect("a lost gap is a gap");
             return Err(StartError::Gap(collision.report(gap)));

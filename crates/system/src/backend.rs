@@ -16,6 +16,13 @@ pub struct BackendReport {
 }
 
 impl BackendReport {
+    /// Counts the times of some work.
+    pub fn add_all(&mut self, times: impl IntoIterator<Item = (impl AsRef<str>, f64)>) {
+        for (kernel, seconds) in times {
+            self.add(kernel.as_ref(), seconds);
+        }
+    }
+
     /// Counts some time to a kernel.
     pub fn add(&mut self, kernel: &str, seconds: f64) {
         match self.seconds.get_mut(kernel) {

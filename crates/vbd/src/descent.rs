@@ -14,8 +14,8 @@ use gusset_contact::{CollisionMesh, IntersectionCheck, QueryError, intersections
 use gusset_energy::{Contacts, StepState, Term};
 use gusset_mesh::Mobility;
 use gusset_solve::{
-    DescentRecord, Failure, Model, PairReport, StartError, State, StepError, StepRecord, Stepper,
-    Times,
+    DescentRecord, Failure, Model, PairReport, RanOn, StartError, State, StepError, StepRecord,
+    Stepper, Times,
 };
 use std::time::Instant;
 
@@ -356,6 +356,7 @@ impl Stepper for Descent {
         let mut record = StepRecord {
             step: state.step + 1,
             time: (state.step + 1) as f64 * dt,
+            ran_on: RanOn { terms: "cpu".to_owned(), contact: Some("cpu".to_owned()) },
             ..StepRecord::default()
         };
         for term in &mut self.model.terms {

@@ -120,7 +120,7 @@ fn drive(
         ..
     } = scene;
     let dt = settings.dt;
-    let mut solver = gusset_scene::stepper_on(model, settings, descent, chosen.backend)?;
+    let mut solver = gusset_scene::stepper_on(model, settings, descent, chosen.backends)?;
     let solver = &mut *solver;
     let mut totals = Totals::new(&phases);
     let plan = recorder::Plan {

@@ -64,6 +64,14 @@ pub struct DeviceInfo {
     pub unusable: Option<String>,
 }
 
+impl DeviceInfo {
+    /// The device as step records and messages name it: "vulkan (llvmpipe, software)".
+    pub fn backend_name(&self) -> String {
+        let software = if self.kind == DeviceKind::Software { ", software" } else { "" };
+        format!("vulkan ({}{software})", self.name)
+    }
+}
+
 /// The loader.
 #[derive(Clone)]
 pub struct Instance {

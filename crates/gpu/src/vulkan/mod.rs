@@ -82,6 +82,14 @@ pub enum GpuError {
          go on with `--resume`, on the CPU with `--backend cpu`"
     )]
     DeviceLost(String),
+    /// A kernel that does not come with the program, and nothing that could make it.
+    #[error("the kernel of `{kind}` {why}")]
+    NoCompiler {
+        /// Kind of energy, or the kernel's own name.
+        kind: String,
+        /// What is missing, and what would help.
+        why: String,
+    },
     /// A kernel that can't be made.
     #[error("the kernel of `{kind}`: {message}")]
     Kernel {

@@ -2,10 +2,13 @@
 
 use crate::device::device;
 use glam::{DVec3, dvec3};
-use gusset_contact::{Candidates, CollisionMesh, StepMethod, StepRule, step_bound};
+use gusset_contact::{
+    Candidates, CollisionMesh, Detection as _, DetectionError, QueryError, StepMethod, StepRule,
+    Sweep, step_bound,
+};
 use gusset_energy::Contacts;
 use gusset_energy::check::Random;
-use gusset_gpu::contact::{DeviceContact, PairLists};
+use gusset_gpu::DeviceContact;
 
 /// Layers of a wavy sheet of `n` by `n` cells, some of them fixed, with spheres between.
 fn stack(n: u32, layers: u32) -> (CollisionMesh, Vec<DVec3>) {
@@ -45,13 +48,8 @@ fn stack(n: u32, layers: u32) -> (CollisionMesh, Vec<DVec3>) {
     (mesh, x)
 }
 
-fn lists(candidates: &Candidates) -> PairLists {
-    PairLists {
-        vertex_triangle: candidates.vertex_triangle.clone(),
-        edge_edge: candidates.edge_edge.clone(),
-        sphere_triangle: candidates.sphere_triangle.clone(),
-        sphere_sphere: candidates.sphere_sphere.clone(),
-    }
+fn sweep<'a>(x: &'a [DVec3], x_end: &'a [DVec3], skin: f64, dhat: f64) -> Sweep<'a> {
+    Sweep { x, x_end, skin, dhat, limit: usize::MAX }
 }
 
 fn missing(of: &[[u32; 2]], in_: &[[u32; 2]]) -> usize {
@@ -65,8 +63,8 @@ fn no_candidate_is_missing() {
     let Some(checked) = device() else { return };
     for (n, layers) in [(1, 2), (3, 3), (20, 4)] {
         let (mesh, x) = stack(n, layers);
-        let mut on_device = DeviceContact::new(&checked.device, &mesh).unwrap();
-        let mut on_cpu = Candidates::new(&mesh);
+        let mut contact = DeviceContact::new(&checked.device).unwrap();
+        let (mut on_device, mut on_cpu) = (Candidates::new(&mesh), Candidates::new(&mesh));
         let mut random = Random::new(2);
         let mut x = x;
         for round in 0..4 {
@@ -80,16 +78,18 @@ fn no_candidate_is_missing() {
                 .collect();
             let (skin, dhat) = (0.001, 0.004 * f64::from(round + 1));
             on_cpu.query(&mesh, &x, &end, skin, dhat, usize::MAX).unwrap();
-            let found = on_device.candidates(&x, &end, skin, dhat).unwrap();
-            let expected = lists(&on_cpu);
-            for (e, f) in [
-                (&expected.vertex_triangle, &found.vertex_triangle),
-                (&expected.edge_edge, &found.edge_edge),
-                (&expected.sphere_triangle, &found.sphere_triangle),
-                (&expected.sphere_sphere, &found.sphere_sphere),
-            ] {
+            contact.query(&mesh, &sweep(&x, &end, skin, dhat), &mut on_device).unwrap();
+            for ((_, e), (_, f)) in on_cpu.lists().into_iter().zip(on_device.lists()) {
                 assert_eq!((missing(e, f), missing(f, e)), (0, 0), "{n} cells, round {round}");
                 assert!(f.is_sorted_by(|a, b| a < b), "each once");
+            }
+            // The limit counts the same pairs on both sides.
+            let all = on_cpu.len();
+            for (limit, enough) in [(all, true), (all - 1, false)] {
+                let sweep = Sweep { limit, ..sweep(&x, &end, skin, dhat) };
+                let done = contact.query(&mesh, &sweep, &mut on_device);
+                let too_many = Err(DetectionError::Query(QueryError::TooMany { limit }));
+                assert_eq!(done, if enough { Ok(()) } else { too_many });
             }
             x = end;
         }
@@ -101,8 +101,10 @@ fn no_candidate_is_missing() {
 fn rows_and_step_bounds_are_those_of_the_cpu() {
     let Some(checked) = device() else { return };
     let (mesh, x) = stack(16, 3);
-    let mut on_device = DeviceContact::new(&checked.device, &mesh).unwrap();
-    let mut on_cpu = Candidates::new(&mesh);
+    // A kernel that sees little at once goes through the pairs in several parts.
+    let part = DeviceContact::new(&checked.device.clone().with_storage_range(1 << 17)).unwrap();
+    let mut contacts = [DeviceContact::new(&checked.device).unwrap(), part];
+    let (mut on_device, mut on_cpu) = (Candidates::new(&mesh), Candidates::new(&mesh));
     let mut random = Random::new(8);
     for scale in [1e-4, 3e-3, 0.02] {
         let dx: Vec<DVec3> = mesh
@@ -116,29 +118,29 @@ fn rows_and_step_bounds_are_those_of_the_cpu() {
         let end: Vec<DVec3> = x.iter().zip(&dx).map(|(x, d)| *x + *d).collect();
         let dhat = 0.005;
         on_cpu.query(&mesh, &x, &end, 0.0, dhat, usize::MAX).unwrap();
-        let pairs = lists(&on_cpu);
         let mut expected = Contacts::default();
-        on_cpu.rows(&mesh, &x, dhat, &mut expected);
-        let found = on_device.rows(&pairs, &x, dhat).unwrap();
+        let smallest = on_cpu.rows(&mesh, &x, dhat, &mut expected);
         assert!(expected.rows.len() > 100, "{}", expected.rows.len());
-        assert_eq!(found.len(), expected.rows.len());
-        for (f, e) in found.iter().zip(&expected.rows) {
-            assert_eq!((f.vertices, f.kind, f.primitives), (e.vertices, e.kind, e.primitives));
-            assert!((f.sine_squared - e.sine_squared).abs() <= 1e-12);
-            assert!((f.gap - e.gap).abs() <= 1e-15 && f.normal.distance(e.normal) <= 1e-12);
-            assert!(f.weights.iter().zip(e.weights).all(|(a, b)| (a - b).abs() <= 1e-12));
-        }
-        for method in [StepMethod::SeparatingNormal, StepMethod::Additive] {
-            let rule = StepRule { method, ..StepRule::default() };
-            let expected = step_bound(&mesh, &on_cpu, &x, &dx, &rule);
-            let found = on_device.step_bound(&pairs, &x, &dx, &rule).unwrap();
-            assert!(
-                (found.alpha - expected.alpha).abs() <= 1e-12,
-                "{method:?}: {} and {}",
-                found.alpha,
-                expected.alpha
-            );
-            assert_eq!(found.limiting, expected.limiting, "{method:?}");
+        for contact in &mut contacts {
+            contact.query(&mesh, &sweep(&x, &end, 0.0, dhat), &mut on_device).unwrap();
+            let mut found = Contacts::default();
+            let found_smallest = contact.rows(&mesh, &on_device, &x, dhat, &mut found).unwrap();
+            assert_eq!(found_smallest.map(|s| s.pair), smallest.map(|s| s.pair));
+            assert_eq!(found.rows.len(), expected.rows.len());
+            for (f, e) in found.rows.iter().zip(&expected.rows) {
+                assert_eq!((f.vertices, f.kind, f.primitives), (e.vertices, e.kind, e.primitives));
+                assert!((f.sine_squared - e.sine_squared).abs() <= 1e-12);
+                assert!((f.gap - e.gap).abs() <= 1e-15 && f.normal.distance(e.normal) <= 1e-12);
+                assert!(f.weights.iter().zip(e.weights).all(|(a, b)| (a - b).abs() <= 1e-12));
+            }
+            for method in [StepMethod::SeparatingNormal, StepMethod::Additive] {
+                let rule = StepRule { method, ..StepRule::default() };
+                let expected = step_bound(&mesh, &on_cpu, &x, &dx, &rule);
+                let found = contact.step_bound(&mesh, &on_device, &x, &dx, &rule).unwrap();
+                let (f, e) = (found.alpha, expected.alpha);
+                assert!((f - e).abs() <= 1e-12, "{method:?}: {f} and {e}");
+                assert_eq!(found.limiting, expected.limiting, "{method:?}");
+            }
         }
     }
 }
@@ -164,12 +166,14 @@ fn degenerate_pairs_are_those_of_the_cpu() {
     on_cpu.query(&mesh, &x, &x, 0.0, dhat, usize::MAX).unwrap();
     let mut expected = Contacts::default();
     on_cpu.rows(&mesh, &x, dhat, &mut expected);
-    let mut on_device = DeviceContact::new(&checked.device, &mesh).unwrap();
-    let pairs = on_device.candidates(&x, &x, 0.0, dhat).unwrap();
-    assert_eq!(pairs, lists(&on_cpu));
-    let found = on_device.rows(&pairs, &x, dhat).unwrap();
-    assert_eq!(found.len(), expected.rows.len());
-    for (f, e) in found.iter().zip(&expected.rows) {
+    let mut contact = DeviceContact::new(&checked.device).unwrap();
+    let mut on_device = Candidates::new(&mesh);
+    contact.query(&mesh, &sweep(&x, &x, 0.0, dhat), &mut on_device).unwrap();
+    assert_eq!(on_device.lists(), on_cpu.lists());
+    let mut found = Contacts::default();
+    contact.rows(&mesh, &on_device, &x, dhat, &mut found).unwrap();
+    assert_eq!(found.rows.len(), expected.rows.len());
+    for (f, e) in found.rows.iter().zip(&expected.rows) {
         assert_eq!((f.gap, f.weights, f.normal), (e.gap, e.weights, e.normal));
     }
 }
