@@ -71,36 +71,16 @@ double on_segment(dvec3 p, dvec3 a, dvec3 b, out dvec3 r) {
     return from_start;
 }
 
-Closest point_sliver(dvec3 p, dvec3 a, dvec3 b, dvec3 c) {
-    Closest best = nothing_yet();
-    double squared = infinite();
+// The edge of a triangle opposite to a corner, as the closest feature to p.
+void offer_edge(inout Closest best, inout double squared, dvec3 p, dvec3 a, dvec3 b, uint opposite) {
     dvec3 r;
-    double t = on_segment(p, b, c, r);
-    offer(best, squared, 1.0lf, 0.0lf, t - 1.0lf, -t, r);
-    t = on_segment(p, c, a, r);
-    offer(best, squared, 1.0lf, -t, 0.0lf, t - 1.0lf, r);
-    t = on_segment(p, a, b, r);
-    offer(best, squared, 1.0lf, t - 1.0lf, -t, 0.0lf, r);
-    precise dvec3 ab = b - a;
-    precise dvec3 ac = c - a;
-    precise dvec3 ap = p - a;
-    dvec3 n = cross3(ab, ac);
-    double n2 = dot3(n, n);
-    precise double bound = PARALLEL * dot3(ab, ab) * dot3(ac, ac);
-    if (n2 > bound) {
-        precise double b1 = dot3(n, cross3(ap, ac)) / n2;
-        precise double b2 = dot3(n, cross3(ab, ap)) / n2;
-        precise dvec3 rest = ap - b1 * ab - b2 * ac;
-        b1 += dot3(n, cross3(rest, ac)) / n2;
-        b2 += dot3(n, cross3(ab, rest)) / n2;
-        if (b1 > 0.0lf && b2 > 0.0lf && b1 + b2 < 1.0lf) {
-            precise dvec3 inner = ap - b1 * ab - b2 * ac;
-            offer(best, squared, 1.0lf, b1 + b2 - 1.0lf, -b1, -b2, inner);
-        }
-    }
-    return best;
+    double t = on_segment(p, a, b, r);
+    if (opposite == 0u) offer(best, squared, 1.0lf, 0.0lf, t - 1.0lf, -t, r);
+    else if (opposite == 1u) offer(best, squared, 1.0lf, -t, 0.0lf, t - 1.0lf, r);
+    else offer(best, squared, 1.0lf, t - 1.0lf, -t, 0.0lf, r);
 }
 
+// All edges of a sliver and its interior where it has one; else the interior, or the edges beyond which the point lies.
 Closest point_triangle(dvec3 p, dvec3 a, dvec3 b, dvec3 c, double limit2) {
     precise dvec3 ab = b - a;
     precise dvec3 ac = c - a;
@@ -108,64 +88,93 @@ Closest point_triangle(dvec3 p, dvec3 a, dvec3 b, dvec3 c, double limit2) {
     dvec3 n = cross3(ab, ac);
     double n2 = dot3(n, n);
     precise double bound = ILL_CONDITIONED * dot3(ab, ab) * dot3(ac, ac);
-    if (n2 <= bound) return point_sliver(p, a, b, c);
-    double height = dot3(n, ap);
-    precise double height2 = height * height;
-    precise double far2 = limit2 * n2;
+    bool sliver = n2 <= bound;
     Closest best = nothing_yet();
-    if (height2 > far2) {
-        best.near = false;
-        return best;
-    }
-    double b1 = dot3(n, cross3(ap, ac));
-    double b2 = dot3(n, cross3(ab, ap));
+    double b1 = dot3(n, cross3(ap, ac)), b2 = dot3(n, cross3(ab, ap));
     precise double b0 = n2 - b1 - b2;
-    if (b0 > 0.0lf && b1 > 0.0lf && b2 > 0.0lf) {
-        precise double u = b1 / n2;
-        precise double v = b2 / n2;
-        precise dvec3 r = ap - u * ab - v * ac;
-        precise double w1 = u + v - 1.0lf;
-        return closest_of(1.0lf, w1, -u, -v, r);
+    if (!sliver) {
+        double height = dot3(n, ap);
+        precise double height2 = height * height;
+        precise double far2 = limit2 * n2;
+        if (height2 > far2) {
+            best.near = false;
+            return best;
+        }
+        if (b0 > 0.0lf && b1 > 0.0lf && b2 > 0.0lf) {
+            precise double u = b1 / n2;
+            precise double v = b2 / n2;
+            precise dvec3 r = ap - u * ab - v * ac;
+            precise double w1 = u + v - 1.0lf;
+            return closest_of(1.0lf, w1, -u, -v, r);
+        }
     }
     double squared = infinite();
-    dvec3 r;
-    if (b0 <= 0.0lf) {
-        double t = on_segment(p, b, c, r);
-        offer(best, squared, 1.0lf, 0.0lf, t - 1.0lf, -t, r);
-    }
-    if (b1 <= 0.0lf) {
-        double t = on_segment(p, c, a, r);
-        offer(best, squared, 1.0lf, -t, 0.0lf, t - 1.0lf, r);
-    }
-    if (b2 <= 0.0lf) {
-        double t = on_segment(p, a, b, r);
-        offer(best, squared, 1.0lf, t - 1.0lf, -t, 0.0lf, r);
+    if (sliver || b0 <= 0.0lf) offer_edge(best, squared, p, b, c, 0u);
+    if (sliver || b1 <= 0.0lf) offer_edge(best, squared, p, c, a, 1u);
+    if (sliver || b2 <= 0.0lf) offer_edge(best, squared, p, a, b, 2u);
+    precise double parallel = PARALLEL * dot3(ab, ab) * dot3(ac, ac);
+    if (sliver && n2 > parallel) {
+        precise double u = b1 / n2;
+        precise double v = b2 / n2;
+        precise dvec3 rest = ap - u * ab - v * ac;
+        u += dot3(n, cross3(rest, ac)) / n2;
+        v += dot3(n, cross3(ab, rest)) / n2;
+        if (u > 0.0lf && v > 0.0lf && u + v < 1.0lf) {
+            precise dvec3 inner = ap - u * ab - v * ac;
+            offer(best, squared, 1.0lf, u + v - 1.0lf, -u, -v, inner);
+        }
     }
     return best;
 }
 
-Closest nearly_parallel(dvec3 a0, dvec3 a1, dvec3 b0, dvec3 b1) {
-    Closest best = nothing_yet();
-    double squared = infinite();
+// An end of one segment as the closest feature to the other segment.
+void offer_end(inout Closest best, inout double squared, dvec3 end, dvec3 a, dvec3 b, uint which) {
     dvec3 r;
-    double t = on_segment(a0, b0, b1, r);
-    offer(best, squared, 1.0lf, 0.0lf, t - 1.0lf, -t, r);
-    t = on_segment(a1, b0, b1, r);
-    offer(best, squared, 0.0lf, 1.0lf, t - 1.0lf, -t, r);
-    double s = on_segment(b0, a0, a1, r);
-    offer(best, squared, 1.0lf - s, s, -1.0lf, 0.0lf, -r);
-    s = on_segment(b1, a0, a1, r);
-    offer(best, squared, 1.0lf - s, s, 0.0lf, -1.0lf, -r);
+    double t = on_segment(end, a, b, r);
+    if (which == 0u) offer(best, squared, 1.0lf, 0.0lf, t - 1.0lf, -t, r);
+    else if (which == 1u) offer(best, squared, 0.0lf, 1.0lf, t - 1.0lf, -t, r);
+    else if (which == 2u) offer(best, squared, 1.0lf - t, t, -1.0lf, 0.0lf, -r);
+    else offer(best, squared, 1.0lf - t, t, 0.0lf, -1.0lf, -r);
+}
+
+// All ends of nearly parallel segments, their insides refined, or the middle of their overlap; else the insides, or the ends
+// beyond which they lie.
+Closest edge_edge(dvec3 a0, dvec3 a1, dvec3 b0, dvec3 b1, double limit2) {
     precise dvec3 u = a1 - a0;
     precise dvec3 v = b1 - b0;
     precise dvec3 w = a0 - b0;
     double uu = dot3(u, u), vv = dot3(v, v);
     dvec3 n = cross3(u, v);
     double n2 = dot3(n, n);
-    precise double bound = PARALLEL * uu * vv;
-    if (n2 > bound) {
-        precise double along_a = dot3(n, cross3(v, w)) / n2;
-        precise double along_b = dot3(n, cross3(u, w)) / n2;
+    precise double bound = ILL_CONDITIONED * uu * vv;
+    bool parallel = n2 <= bound;
+    Closest best = nothing_yet();
+    double s = dot3(n, cross3(v, w)), t = dot3(n, cross3(u, w));
+    if (!parallel) {
+        double height = dot3(n, w);
+        precise double height2 = height * height;
+        precise double far2 = limit2 * n2;
+        if (height2 > far2) {
+            best.near = false;
+            return best;
+        }
+        if (s > 0.0lf && s < n2 && t > 0.0lf && t < n2) {
+            precise double along_a = s / n2;
+            precise double along_b = t / n2;
+            precise dvec3 r = w + along_a * u - along_b * v;
+            return closest_of(1.0lf - along_a, along_a, along_b - 1.0lf, -along_b, r);
+        }
+    }
+    double squared = infinite();
+    if (parallel || s <= 0.0lf) offer_end(best, squared, a0, b0, b1, 0u);
+    if (parallel || s >= n2) offer_end(best, squared, a1, b0, b1, 1u);
+    if (parallel || t <= 0.0lf) offer_end(best, squared, b0, a0, a1, 2u);
+    if (parallel || t >= n2) offer_end(best, squared, b1, a0, a1, 3u);
+    if (!parallel) return best;
+    precise double indistinct = PARALLEL * uu * vv;
+    if (n2 > indistinct) {
+        precise double along_a = s / n2;
+        precise double along_b = t / n2;
         precise dvec3 rest = w + along_a * u - along_b * v;
         along_a += dot3(n, cross3(v, rest)) / n2;
         along_b += dot3(n, cross3(u, rest)) / n2;
@@ -179,54 +188,13 @@ Closest nearly_parallel(dvec3 a0, dvec3 a1, dvec3 b0, dvec3 b1) {
         precise double p1 = dot3(ahead, u) / uu;
         double low = max(min(p0, p1), 0.0lf), high = min(max(p0, p1), 1.0lf);
         if (low <= high) {
+            dvec3 r;
             precise double middle = 0.5lf * (low + high);
             precise dvec3 there = a0 + middle * u;
-            double t2 = on_segment(there, b0, b1, r);
+            double at = on_segment(there, b0, b1, r);
             precise double reach = squared * (1.0lf + 1e-9lf);
-            if (dot3(r, r) <= reach) best = closest_of(1.0lf - middle, middle, t2 - 1.0lf, -t2, r);
+            if (dot3(r, r) <= reach) best = closest_of(1.0lf - middle, middle, at - 1.0lf, -at, r);
         }
-    }
-    return best;
-}
-
-Closest edge_edge(dvec3 a0, dvec3 a1, dvec3 b0, dvec3 b1, double limit2) {
-    precise dvec3 u = a1 - a0;
-    precise dvec3 v = b1 - b0;
-    precise dvec3 w = a0 - b0;
-    dvec3 n = cross3(u, v);
-    double n2 = dot3(n, n);
-    precise double bound = ILL_CONDITIONED * dot3(u, u) * dot3(v, v);
-    if (n2 <= bound) return nearly_parallel(a0, a1, b0, b1);
-    double height = dot3(n, w);
-    precise double height2 = height * height;
-    precise double far2 = limit2 * n2;
-    Closest best = nothing_yet();
-    if (height2 > far2) {
-        best.near = false;
-        return best;
-    }
-    double s = dot3(n, cross3(v, w)), t = dot3(n, cross3(u, w));
-    if (s > 0.0lf && s < n2 && t > 0.0lf && t < n2) {
-        precise double along_a = s / n2;
-        precise double along_b = t / n2;
-        precise dvec3 r = w + along_a * u - along_b * v;
-        return closest_of(1.0lf - along_a, along_a, along_b - 1.0lf, -along_b, r);
-    }
-    double squared = infinite();
-    dvec3 r;
-    if (s <= 0.0lf) {
-        double at = on_segment(a0, b0, b1, r);
-        offer(best, squared, 1.0lf, 0.0lf, at - 1.0lf, -at, r);
-    } else if (s >= n2) {
-        double at = on_segment(a1, b0, b1, r);
-        offer(best, squared, 0.0lf, 1.0lf, at - 1.0lf, -at, r);
-    }
-    if (t <= 0.0lf) {
-        double at = on_segment(b0, a0, a1, r);
-        offer(best, squared, 1.0lf - at, at, -1.0lf, 0.0lf, -r);
-    } else if (t >= n2) {
-        double at = on_segment(b1, a0, a1, r);
-        offer(best, squared, 1.0lf - at, at, 0.0lf, -1.0lf, -r);
     }
     return best;
 }

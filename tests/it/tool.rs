@@ -40,15 +40,19 @@ pub(crate) fn gusset(args: &[&str]) -> Said {
 const SEPARATOR: char = '\u{1f}';
 const ARGUMENTS: &str = "GUSSET_TEST_ARGUMENTS";
 
-/// Starts `gusset` with these arguments in a process of its own: this test binary again, where [`child`] takes over.
-pub(crate) fn spawn(args: &[&str]) -> Child {
-    Command::new(std::env::current_exe().unwrap())
+/// `gusset` with these arguments in a process of its own: this test binary again, where [`child`] takes over.
+pub(crate) fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
         .args(["--exact", "tool::child", "--nocapture", "--test-threads=1"])
         .env(ARGUMENTS, args.join(&SEPARATOR.to_string()))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
+        .stdout(Stdio::null());
+    command
+}
+
+/// Starts it and says nothing of what it says.
+pub(crate) fn spawn(args: &[&str]) -> Child {
+    command(args).stderr(Stdio::null()).spawn().unwrap()
 }
 
 /// Not a test of its own: the process that [`spawn`] starts.
@@ -56,7 +60,7 @@ pub(crate) fn spawn(args: &[&str]) -> Child {
 fn child() {
     let Ok(args) = std::env::var(ARGUMENTS) else { return };
     let args = std::iter::once("gusset").chain(args.split(SEPARATOR)).map(OsString::from);
-    let exit = gusset_cli::main_with(args, &mut std::io::sink(), &mut std::io::sink());
+    let exit = gusset_cli::main_with(args, &mut std::io::sink(), &mut std::io::stderr());
     std::process::exit(i32::from(exit.code()));
 }
 

@@ -105,7 +105,10 @@ impl From<SolverError> for Failure {
 
 impl From<StartError> for Failure {
     fn from(error: StartError) -> Self {
-        Self::bad_input(error)
+        match error {
+            StartError::Device(_) => Self::failed(error),
+            _ => Self::bad_input(error),
+        }
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) struct Assembly {
     /// Version of the pattern that the static segments are of.
     version: Option<u64>,
     fixed: Vec<Segment>,
+    /// Of contact rows, made anew each time in the memory of the last ones.
+    rows: Vec<Segment>,
     arena_gradient: Array<f64>,
     arena_hessian: Array<f64>,
     /// What the CPU has evaluated for lack of a kernel, and of which term it is.
@@ -67,6 +69,7 @@ impl Assembly {
             gather_vertices: kernels.named("gather_vertices", 6, 64)?,
             version: None,
             fixed: Vec::new(),
+            rows: Vec::new(),
             arena_gradient: array()?,
             arena_hessian: array()?,
             local: Local::default(),
@@ -92,7 +95,7 @@ impl Assembly {
         (self.device.limits().storage_range / 72) as usize / 64 * 64
     }
 
-    /// Splits terms into segments that fit an arena.
+    /// Splits terms into segments that fit an arena, in the memory of old ones.
     fn plan(
         &self,
         to: &mut Recorder<'_>,
@@ -100,7 +103,9 @@ impl Assembly {
         terms: &[Box<dyn Term>],
         on_device: &[DeviceTerm],
         dynamic: bool,
+        old: Vec<Segment>,
     ) -> Result<Vec<Segment>, GpuError> {
+        let mut old = old.into_iter();
         let mut segments = Vec::new();
         let mut parts: Vec<Part> = Vec::new();
         let (mut gradient_at, mut hessian_at) = (0, 0);
@@ -116,7 +121,8 @@ impl Assembly {
                 let count = (term.count() - first).min(most);
                 if count > free && !parts.is_empty() {
                     let full = std::mem::replace(&mut collector, Collector::new(pattern));
-                    segments.push(self.segment(to, std::mem::take(&mut parts), full)?);
+                    let parts = std::mem::take(&mut parts);
+                    segments.push(self.segment(to, parts, full, old.next())?);
                     (gradient_at, hessian_at) = (0, 0);
                     continue;
                 }
@@ -129,7 +135,7 @@ impl Assembly {
             }
         }
         if !parts.is_empty() {
-            segments.push(self.segment(to, parts, collector)?);
+            segments.push(self.segment(to, parts, collector, old.next())?);
         }
         Ok(segments)
     }
@@ -139,16 +145,19 @@ impl Assembly {
         to: &mut Recorder<'_>,
         parts: Vec<Part>,
         collector: Collector<'_>,
+        old: Option<Segment>,
     ) -> Result<Segment, GpuError> {
-        let upload = |to: &mut Recorder<'_>, lists| {
-            let mut on_device = DeviceLists::new(&self.device)?;
+        let (vertices, windows) = old.map(|old| (old.vertices, old.windows)).unzip();
+        let mut old = vertices.into_iter().chain(windows.into_iter().flatten());
+        let mut upload = |to: &mut Recorder<'_>, lists| {
+            let mut on_device = old.next().map_or_else(|| DeviceLists::new(&self.device), Ok)?;
             on_device.set(to, &lists)?;
-            Ok(on_device)
+            Ok::<_, GpuError>(on_device)
         };
         let (vertices, windows) = collector.finish(self.window());
+        let vertices = upload(to, vertices)?;
         let windows = windows.into_iter().map(|lists| upload(to, lists));
-        let windows = windows.collect::<Result<Vec<_>, GpuError>>()?;
-        Ok(Segment { parts, vertices: upload(to, vertices)?, windows })
+        Ok(Segment { parts, vertices, windows: windows.collect::<Result<_, _>>()? })
     }
 
     /// Records the whole assembly: everything that is uploaded, computed and summed.
@@ -164,11 +173,13 @@ impl Assembly {
         let (pattern, version) = system;
         if self.version != Some(version) {
             self.version = None;
-            self.fixed = self.plan(to, pattern, terms, on_device, false)?;
+            let old = std::mem::take(&mut self.fixed);
+            self.fixed = self.plan(to, pattern, terms, on_device, false, old)?;
             self.gradient.resize(3 * pattern.len())?;
             self.blocks.resize(9 * pattern.block_count())?;
         }
-        let rows = self.plan(to, pattern, terms, on_device, true)?;
+        let old = std::mem::take(&mut self.rows);
+        let rows = self.plan(to, pattern, terms, on_device, true, old)?;
         self.local_of = None;
         let fixed = std::mem::take(&mut self.fixed);
         for segment in fixed.iter().chain(&rows) {
@@ -187,7 +198,7 @@ impl Assembly {
                 self.gather(to, segment)?;
             }
         }
-        self.fixed = fixed;
+        (self.fixed, self.rows) = (fixed, rows);
         self.version = Some(version);
         Ok(())
     }

@@ -1,7 +1,9 @@
 //! The Vulkan backend.
 
 use crate::assembly::Assembly;
+use crate::choice::{self, OnDevice};
 use crate::contact::DeviceContact;
+use crate::dense::DenseCholesky;
 use crate::kernels::Kernels;
 use crate::linear::{ConjugateGradients, Ending};
 use crate::session::{Session, Shared};
@@ -9,7 +11,8 @@ use crate::terms::{At, DeviceTerm, Mirror, Start, flat};
 use crate::vulkan::{Array, Device, GpuError, Instance, Recorder};
 use gusset_energy::{StepState, Term, Want};
 use gusset_system::{
-    AssemblyError, Backend, BackendReport, Compensated, Method, Solution, SolveError, System,
+    AssemblyError, Backend, BackendReport, Compensated, LinearChoice, Method, Solution, SolveError,
+    System,
 };
 use std::collections::BTreeSet;
 
@@ -17,8 +20,9 @@ use std::collections::BTreeSet;
 pub struct VulkanBackend {
     session: Shared,
     resident: Resident,
-    /// How systems are solved; on the device by conjugate gradients, else on the CPU.
-    method: Method,
+    /// What of the linear systems is solved here.
+    solves: OnDevice,
+    dense: Option<DenseCholesky>,
     gradients: Option<ConjugateGradients>,
     /// Nine numbers a block, as they came down.
     blocks: Vec<f64>,
@@ -137,7 +141,18 @@ impl VulkanBackend {
     /// Opens a device of this machine: that with the given number or name, else the most wanted one.
     pub fn open(wanted: Option<&str>) -> Result<Self, GpuError> {
         let instance = Instance::new(std::env::var_os("GUSSET_VULKAN_VALIDATION").is_some())?;
-        Self::new(&Device::open(&instance, wanted)?)
+        let device = Device::open(&instance, wanted)?;
+        #[cfg(feature = "fault-injection")]
+        let device = match std::env::var("GUSSET_VULKAN_FAULT") {
+            Ok(text) => match crate::vulkan::Fault::parse(&text) {
+                Some(fault) => device.with_fault(fault),
+                None => {
+                    return Err(GpuError::Other(format!("no fault: GUSSET_VULKAN_FAULT={text}")));
+                }
+            },
+            Err(_) => device,
+        };
+        Self::new(&device)
     }
 
     /// A backend on an open device.
@@ -145,7 +160,8 @@ impl VulkanBackend {
         Ok(Self {
             session: Shared::new(device)?,
             resident: Resident::new(device)?,
-            method: Method::Cholesky,
+            solves: OnDevice::Nothing,
+            dense: None,
             gradients: None,
             blocks: Vec::new(),
             per_stencil: Vec::new(),
@@ -157,8 +173,63 @@ impl VulkanBackend {
         &self.resident.device
     }
 
+    /// Sets what of the linear systems is solved on the device.
+    pub fn set_solves(&mut self, solves: OnDevice) {
+        self.solves = solves;
+    }
+
+    fn solve_dense(
+        &mut self,
+        system: &System,
+        direction: &mut Vec<f64>,
+    ) -> Result<Solution, Ending> {
+        if self.dense.is_none() {
+            let made = DenseCholesky::new(&self.resident.device, &mut self.resident.kernels)?;
+            self.dense = Some(made);
+        }
+        let solver = self.dense.as_mut().expect("it was made above");
+        let blocks = &self.resident.assembly.blocks;
+        solver.solve(&mut self.session.lock(), blocks, system, direction)
+    }
+
+    fn solve_gradients(
+        &mut self,
+        system: &System,
+        tolerance: f64,
+        max_iterations: u32,
+        direction: &mut Vec<f64>,
+    ) -> Result<Solution, Ending> {
+        if self.gradients.is_none() {
+            let made = ConjugateGradients::new(&self.resident.device, &mut self.resident.kernels)?;
+            self.gradients = Some(made);
+        }
+        let solver = self.gradients.as_mut().expect("it was made above");
+        let blocks = &self.resident.assembly.blocks;
+        let session = &mut self.session.lock();
+        solver.solve(session, blocks, system, tolerance, max_iterations, direction)
+    }
+
+    /// Brings the matrix down for the CPU to solve with, whatever was added to it included.
+    fn leave(&mut self, system: &mut System) -> Result<(), GpuError> {
+        let Session { stream, report, .. } = &mut *self.session.lock();
+        let mut to = stream.begin()?;
+        let blocks = &self.resident.assembly.blocks;
+        let down = to.download(blocks, 0..blocks.len())?;
+        to.submit()?;
+        self.blocks.resize(blocks.len(), 0.0);
+        down.read(&mut self.blocks)?;
+        system.take_blocks(&self.blocks);
+        let note = "conjugate gradients did not converge; the CPU factorises such systems";
+        if self.resident.said.insert(note.to_owned()) {
+            report.notes.push(note.to_owned());
+        }
+        Ok(())
+    }
+
     /// After a failure nothing is known of what the device holds.
     fn forget(&mut self) {
+        self.dense.iter_mut().for_each(DenseCholesky::forget);
+        self.gradients.iter_mut().for_each(ConjugateGradients::forget);
         self.resident.forget();
         self.session.lock().x.forget();
     }
@@ -189,7 +260,7 @@ impl VulkanBackend {
         assembly.record(&mut to, pattern, terms, on_device, at, want != Want::Hessian)?;
         let gradient = to.download(&assembly.gradient, 0..assembly.gradient.len())?;
         // What is solved on the device stays there.
-        let stays = matches!(self.method, Method::Pcg { .. });
+        let stays = self.solves != OnDevice::Nothing;
         let down = if stays { 0 } else { assembly.blocks.len() };
         let blocks = to.download(&assembly.blocks, 0..down)?;
         let status = to.download(&assembly.status, 0..1)?;
@@ -310,34 +381,40 @@ impl Backend for VulkanBackend {
         })
     }
 
-    fn use_method(&mut self, method: Method) {
-        self.method = method;
+    fn use_method(&mut self, wanted: Method, free: usize) -> LinearChoice {
+        let (solves, choice) = choice::choose(self.device(), wanted, free);
+        self.solves = solves;
+        choice
     }
 
     fn solve(
         &mut self,
-        system: &System,
+        system: &mut System,
         direction: &mut Vec<f64>,
     ) -> Option<Result<Solution, SolveError>> {
-        let Method::Pcg { tolerance, max_iterations } = self.method else { return None };
-        if self.gradients.is_none() {
-            match ConjugateGradients::new(&self.resident.device, &mut self.resident.kernels) {
-                Ok(made) => self.gradients = Some(made),
-                Err(error) => return Some(Err(SolveError::Device(error.to_string()))),
+        let solved = match self.solves {
+            OnDevice::Nothing => return None,
+            OnDevice::Dense => self.solve_dense(system, direction),
+            OnDevice::Gradients { tolerance, max_iterations, .. } => {
+                self.solve_gradients(system, tolerance, max_iterations, direction)
             }
-        }
-        let solver = self.gradients.as_mut().expect("it was made above");
-        let blocks = &self.resident.assembly.blocks;
-        let stream = &mut self.session.lock().stream;
-        let solved = solver.solve(stream, blocks, system, tolerance, max_iterations, direction);
-        Some(solved.map_err(|ending| match ending {
-            Ending::Solve(error) => error,
-            Ending::Gpu(error) => {
-                solver.forget();
-                self.resident.forget();
-                SolveError::Device(error.to_string())
+        };
+        let leave = matches!(self.solves, OnDevice::Gradients { leave: true, .. });
+        let solved = match solved {
+            Err(Ending::Solve(SolveError::NoConvergence { .. })) if leave => {
+                self.leave(system).map_err(Ending::Gpu).err().map(Err)
             }
-        }))
+            other => Some(other),
+        };
+        solved.map(|solved| {
+            solved.map_err(|ending| match ending {
+                Ending::Solve(error) => error,
+                Ending::Gpu(error) => {
+                    self.forget();
+                    SolveError::Device(error.to_string())
+                }
+            })
+        })
     }
 
     fn report(&mut self) -> BackendReport {

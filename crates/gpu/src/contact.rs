@@ -19,7 +19,7 @@ use gusset_contact::{
     StepRule, Sweep, step_bound_from,
 };
 use gusset_energy::{Contacts, Row};
-use pairs::DevicePairs;
+use pairs::{DevicePairs, Window};
 use query::DeviceQuery;
 
 /// Active rows that there is room for to begin with.
@@ -108,9 +108,28 @@ impl OnDevice {
         x_on_device.set(&mut to, bytemuck::cast_slice(x))?;
         self.pairs.set(&mut to, mesh, candidates)?;
         to.section("upload")?;
+        report.add_all(to.submit()?);
+        for batch in self.pairs.batches() {
+            self.rows_of(session, &batch, candidates, dhat, out)?;
+        }
+        Ok(())
+    }
+
+    /// Active rows of some pairs, whose positions are on the device.
+    fn rows_of(
+        &mut self,
+        session: &mut Session,
+        batch: &[Window],
+        candidates: &Candidates,
+        dhat: f64,
+        out: &mut Vec<Row>,
+    ) -> Result<(), GpuError> {
+        let Session { stream, x, report } = session;
+        let all = batch.iter().map(|window| window.pairs.len()).sum();
         loop {
+            let mut to = stream.begin()?;
             let room = self.active.len() - 1;
-            self.record_rows(&mut to, &x_on_device.array, dhat, room)?;
+            self.record_rows(&mut to, &x.array, batch, dhat, room)?;
             let guess = (self.expected + self.expected / 4 + 64).min(room);
             let active = to.download(&self.active, 0..1 + guess)?;
             let results = to.download(&self.results, 0..9 * guess)?;
@@ -121,9 +140,9 @@ impl OnDevice {
             self.expected = count;
             if count > room {
                 // There is no capacity to exceed: more room, and the same again.
-                self.active.resize(1 + count + count / 4)?;
-                self.results.resize(9 * (count + count / 4))?;
-                to = stream.begin()?;
+                let room = (count + count / 4).min(all);
+                self.active.resize(1 + room)?;
+                self.results.resize(9 * room)?;
                 continue;
             }
             let mut results = results.to_vec()?;
@@ -131,7 +150,7 @@ impl OnDevice {
                 let mut rest = stream.begin()?;
                 let more = rest.download(&self.active, 1 + guess..1 + count)?;
                 let more_results = rest.download(&self.results, 9 * guess..9 * count)?;
-                rest.submit()?;
+                report.add_all(rest.submit()?);
                 active.extend(more.to_vec()?);
                 results.extend(more_results.to_vec()?);
             }
@@ -150,12 +169,13 @@ impl OnDevice {
         &self,
         to: &mut Recorder<'_>,
         x: &Array<f64>,
+        batch: &[Window],
         dhat: f64,
         room: usize,
     ) -> Result<(), GpuError> {
         to.zero_part(&self.active, 0..1)?;
         to.barrier()?;
-        for window in self.pairs.windows() {
+        for window in batch {
             let range = window.pairs.clone();
             let arrays = [
                 x.whole(),
@@ -174,7 +194,7 @@ impl OnDevice {
             to.dispatch(&self.rows, &arrays, &constants, range.len())?;
         }
         to.barrier()?;
-        to.section(self.rows.name())
+        to.section("contact_rows")
     }
 
     /// The mesh pair that is to stop first, if any is, and at which fraction.
@@ -196,7 +216,7 @@ impl OnDevice {
         self.pairs.set(&mut to, mesh, candidates)?;
         self.dx.resize(3 * dx.len())?;
         to.upload(&self.dx, 0, bytemuck::cast_slice(dx))?;
-        let windows = self.pairs.windows();
+        let windows: Vec<Window> = self.pairs.batches().into_iter().flatten().collect();
         let groups = windows.iter().map(|w| w.pairs.len().div_ceil(64)).sum();
         self.smallest.resize(groups)?;
         self.whose.resize(groups)?;
@@ -226,7 +246,7 @@ impl OnDevice {
             first_group += range.len().div_ceil(64) as u32;
         }
         to.barrier()?;
-        to.section(self.bound.name())?;
+        to.section("contact_bound")?;
         let smallest = to.download(&self.smallest, 0..groups)?;
         let whose = to.download(&self.whose, 0..groups)?;
         to.section("download")?;

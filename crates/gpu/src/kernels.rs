@@ -31,6 +31,7 @@ impl Kernels {
         if let Some(kernel) = self.made.get(&key) {
             return Ok(kernel.clone());
         }
+        self.device.may_have_kernel(&source.name)?;
         let spirv = compile::spirv(source, &self.device.info().name)?;
         let kernel = Kernel::new(&self.device, &source.name, &spirv, arrays, group, constants)?;
         self.made.insert(key, kernel.clone());
@@ -90,7 +91,7 @@ pub fn sources(shaders: &[Shader]) -> Vec<Source> {
 }
 
 /// Kernels of `shaders/kernels/`.
-pub(crate) const NAMED: [&str; 18] = [
+pub(crate) const NAMED: [&str; 24] = [
     "add_diagonal",
     "cg_direction",
     "cg_dots",
@@ -103,6 +104,12 @@ pub(crate) const NAMED: [&str; 18] = [
     "contact_refit",
     "contact_rows",
     "contact_sort",
+    "dense_factor",
+    "dense_fill",
+    "dense_panel",
+    "dense_scale",
+    "dense_solve",
+    "dense_update",
     "gather_blocks",
     "gather_vertices",
     "math",

@@ -8,12 +8,15 @@
 
 mod assembly;
 mod backend;
+mod choice;
 pub mod compile;
 mod contact;
+mod dense;
 mod gather;
 mod hierarchy;
 mod kernels;
 mod linear;
+mod matrix;
 pub mod measure;
 mod session;
 pub mod source;
@@ -25,6 +28,7 @@ mod terms;
 pub mod vulkan;
 
 pub use backend::VulkanBackend;
+pub use choice::OnDevice;
 pub use contact::DeviceContact;
 pub use kernels::sources;
 pub use vulkan::{DeviceInfo, DeviceKind, GpuError, Instance};

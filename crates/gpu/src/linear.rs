@@ -3,6 +3,8 @@
 use crate::gather::DeviceLists;
 use crate::hierarchy::{self, DOMAIN, Level};
 use crate::kernels::Kernels;
+use crate::matrix::{self, DeviceMatrix};
+use crate::session::Session;
 use crate::vulkan::{Array, Binding, Device, GpuError, Kernel, Recorded, Recorder, Stream};
 use gusset_system::{Solution, SolveError, System};
 use std::ops::Range;
@@ -108,27 +110,21 @@ impl DeviceLevel {
 pub(crate) struct ConjugateGradients {
     device: Device,
     kernels: SolveKernels,
+    matrix: DeviceMatrix,
     version: Option<u64>,
-    starts: Array<u32>,
-    entries: Array<[u32; 2]>,
     levels: Vec<DeviceLevel>,
-    b: Array<f64>,
     x: Array<f64>,
     r: Array<f64>,
     z: Array<f64>,
     p: Array<f64>,
-    q: Array<f64>,
     partial: Array<f64>,
     more: Array<f64>,
     scalars: Array<Scalars>,
-    added: Array<u32>,
-    stiffness: Array<f64>,
     status: Array<u32>,
     batch: Option<Recorded>,
 }
 
 struct SolveKernels {
-    multiply: Kernel,
     scalar: Kernel,
     step: Kernel,
     dots: Kernel,
@@ -137,7 +133,6 @@ struct SolveKernels {
     restrict: Kernel,
     apply: Kernel,
     gather_blocks: Kernel,
-    add_diagonal: Kernel,
 }
 
 impl ConjugateGradients {
@@ -145,7 +140,6 @@ impl ConjugateGradients {
         let array = || Array::new(device, 0);
         Ok(Self {
             kernels: SolveKernels {
-                multiply: kernels.named("cg_multiply", 6, 96)?,
                 scalar: kernels.named("cg_scalar", 3, 256)?,
                 step: kernels.named("cg_step", 5, 64)?,
                 dots: kernels.named("cg_dots", 4, 256)?,
@@ -154,23 +148,17 @@ impl ConjugateGradients {
                 restrict: kernels.named("schwarz_restrict", 3, 64)?,
                 apply: kernels.named("schwarz_apply", 5, 48)?,
                 gather_blocks: kernels.named("gather_blocks", 6, 64)?,
-                add_diagonal: kernels.named("add_diagonal", 3, 64)?,
             },
+            matrix: DeviceMatrix::new(device, kernels)?,
             version: None,
-            starts: Array::new(device, 0)?,
-            entries: Array::new(device, 0)?,
             levels: Vec::new(),
-            b: array()?,
             x: array()?,
             r: array()?,
             z: array()?,
             p: array()?,
-            q: array()?,
             partial: array()?,
             more: array()?,
             scalars: Array::new(device, 1)?,
-            added: Array::new(device, 0)?,
-            stiffness: array()?,
             status: Array::new(device, 1)?,
             batch: None,
             device: device.clone(),
@@ -184,7 +172,7 @@ impl ConjugateGradients {
     /// Solves `H dx = -g` for the matrix whose blocks are on the device, to a relative residual of `tolerance`.
     pub(crate) fn solve(
         &mut self,
-        stream: &mut Stream,
+        session: &mut Session,
         blocks: &Array<f64>,
         system: &System,
         tolerance: f64,
@@ -198,6 +186,7 @@ impl ConjugateGradients {
         if n == 0 {
             return Ok(Solution::default());
         }
+        let Session { stream, report, .. } = session;
         let mut to = stream.begin()?;
         if self.version != Some(system.version()) {
             self.batch = None;
@@ -205,19 +194,19 @@ impl ConjugateGradients {
         }
         let right: Vec<f64> = system.gradient.iter().map(|g| -g).collect();
         to.upload(&self.r, 0, &right)?;
-        self.add(&mut to, blocks, system.added())?;
+        self.matrix.add(&mut to, blocks, system.added())?;
         for array in [&self.x, &self.p] {
             to.zero(array)?;
         }
         to.zero(&self.status)?;
         to.barrier()?;
         self.factor(&mut to, blocks)?;
-        to.section("Schwarz factor")?;
+        to.section("schwarz_factor")?;
         self.precondition(&mut to)?;
         self.scalars(&mut to, tolerance, 0)?;
         let status = to.download(&self.status, 0..1)?;
         let scalars = to.download(&self.scalars, 0..1)?;
-        to.submit()?;
+        report.add_all(to.submit()?);
         let not_definite = status.to_vec()? != [0];
         let mut now = scalars.to_vec()?[0];
         let factorisation = begin.elapsed();
@@ -229,11 +218,12 @@ impl ConjugateGradients {
             for _ in 0..BATCH {
                 self.iterate(&mut to, blocks)?;
             }
+            to.section("conjugate_gradients")?;
             self.batch = Some(to.finish()?);
             self.version = Some(system.version());
         }
         while now.done == 0 && now.iterations < max_iterations {
-            stream.run(self.batch.as_ref().expect("it was recorded"))?;
+            report.add_all(stream.run(self.batch.as_ref().expect("it was recorded"))?);
             let mut to = stream.begin()?;
             let scalars = to.download(&self.scalars, 0..1)?;
             to.submit()?;
@@ -268,7 +258,7 @@ impl ConjugateGradients {
         for _ in 0..=tries {
             let mut to = stream.begin()?;
             to.section("begin")?;
-            self.multiply(&mut to, blocks, &self.x)?;
+            self.matrix.multiply(&mut to, blocks, &self.x)?;
             to.barrier()?;
             to.section("multiply")?;
             let times = to.submit()?;
@@ -286,55 +276,28 @@ impl ConjugateGradients {
         dx: &mut [f64],
     ) -> Result<f64, GpuError> {
         let mut to = stream.begin()?;
-        self.multiply(&mut to, blocks, &self.x)?;
-        to.barrier()?;
-        let (x, q) = (to.download(&self.x, 0..right.len())?, to.download(&self.q, 0..right.len())?);
+        let product = self.matrix.record_product(&mut to, blocks, &self.x)?;
+        let x = to.download(&self.x, 0..right.len())?;
         to.submit()?;
         x.read(dx)?;
-        let (mut error, mut size) = (0.0, 0.0);
-        for (h, b) in q.to_vec()?.iter().zip(right) {
-            error += (h - b) * (h - b);
-            size += b * b;
-        }
-        Ok(if size > 0.0 { (error / size).sqrt() } else { 0.0 })
+        Ok(DeviceMatrix::residual(&product.to_vec()?, right))
     }
 
     /// Rows of the matrix, levels of the preconditioner, room for vectors.
     fn analyse(&mut self, to: &mut Recorder<'_>, system: &System) -> Result<(), GpuError> {
         self.version = None;
-        let (starts, entries) = hierarchy::rows(&system.pattern);
-        self.starts.resize(starts.len())?;
-        to.upload(&self.starts, 0, &starts)?;
-        self.entries.resize(entries.len())?;
-        to.upload(&self.entries, 0, &entries)?;
+        self.matrix.set(to, system)?;
         self.levels = hierarchy::levels(&system.pattern, LEVELS)
             .iter()
             .map(|level| DeviceLevel::new(&self.device, to, level))
             .collect::<Result<_, _>>()?;
         let n = system.gradient.len();
-        let vectors =
-            [&mut self.b, &mut self.x, &mut self.r, &mut self.z, &mut self.p, &mut self.q];
+        let vectors = [&mut self.x, &mut self.r, &mut self.z, &mut self.p];
         for vector in vectors {
             vector.resize(n)?;
         }
-        self.partial.resize(n.div_ceil(96))?;
-        self.more.resize(n.div_ceil(96))
-    }
-
-    fn add(
-        &mut self,
-        to: &mut Recorder<'_>,
-        blocks: &Array<f64>,
-        added: &[(u32, f64)],
-    ) -> Result<(), GpuError> {
-        let (targets, stiffness): (Vec<u32>, Vec<f64>) = added.iter().copied().unzip();
-        self.added.resize(targets.len())?;
-        self.stiffness.resize(targets.len())?;
-        to.upload(&self.added, 0, &targets)?;
-        to.upload(&self.stiffness, 0, &stiffness)?;
-        to.barrier()?;
-        let arrays = [self.added.whole(), self.stiffness.whole(), blocks.whole()];
-        to.dispatch(&self.kernels.add_diagonal, &arrays, &(targets.len() as u32), targets.len())
+        self.partial.resize(n.div_ceil(256))?;
+        self.more.resize(n.div_ceil(256))
     }
 
     /// Blocks of the levels above, and the inverses of all domains.
@@ -411,24 +374,6 @@ impl ConjugateGradients {
         Ok(())
     }
 
-    fn multiply(
-        &self,
-        to: &mut Recorder<'_>,
-        blocks: &Array<f64>,
-        vector: &Array<f64>,
-    ) -> Result<(), GpuError> {
-        let arrays = [
-            self.starts.whole(),
-            self.entries.whole(),
-            blocks.whole(),
-            vector.whole(),
-            self.q.whole(),
-            self.partial.whole(),
-        ];
-        let n = self.x.len();
-        to.dispatch(&self.kernels.multiply, &arrays, &(n as u32), n)
-    }
-
     /// Dot products of `r` and `z`, the scalars that follow from them, and the direction. `stage` is 0 at the beginning
     /// and 2 afterwards.
     fn scalars(&self, to: &mut Recorder<'_>, tolerance: f64, stage: u32) -> Result<(), GpuError> {
@@ -436,7 +381,7 @@ impl ConjugateGradients {
         let arrays = [self.r.whole(), self.z.whole(), self.partial.whole(), self.more.whole()];
         to.dispatch(&self.kernels.dots, &arrays, &(n as u32), n)?;
         to.barrier()?;
-        self.scalar(to, tolerance, n.div_ceil(256), stage)?;
+        self.scalar(to, &self.partial, tolerance, n.div_ceil(256), stage)?;
         let arrays = [self.scalars.whole(), self.z.whole(), self.p.whole()];
         to.dispatch(&self.kernels.direction, &arrays, &(n as u32), n)?;
         to.barrier()
@@ -445,11 +390,12 @@ impl ConjugateGradients {
     fn scalar(
         &self,
         to: &mut Recorder<'_>,
+        partial: &Array<f64>,
         tolerance: f64,
         count: usize,
         stage: u32,
     ) -> Result<(), GpuError> {
-        let arrays = [self.partial.whole(), self.more.whole(), self.scalars.whole()];
+        let arrays = [partial.whole(), self.more.whole(), self.scalars.whole()];
         let constants = ScalarStage { tolerance, count: count as u32, stage };
         to.dispatch(&self.kernels.scalar, &arrays, &constants, 256)?;
         to.barrier()
@@ -457,11 +403,16 @@ impl ConjugateGradients {
 
     fn iterate(&self, to: &mut Recorder<'_>, blocks: &Array<f64>) -> Result<(), GpuError> {
         let n = self.x.len();
-        self.multiply(to, blocks, &self.p)?;
+        self.matrix.multiply(to, blocks, &self.p)?;
         to.barrier()?;
-        self.scalar(to, 0.0, n.div_ceil(96), 1)?;
-        let arrays =
-            [self.scalars.whole(), self.p.whole(), self.q.whole(), self.x.whole(), self.r.whole()];
+        self.scalar(to, &self.matrix.partial, 0.0, n.div_ceil(matrix::ROWS), 1)?;
+        let arrays = [
+            self.scalars.whole(),
+            self.p.whole(),
+            self.matrix.q.whole(),
+            self.x.whole(),
+            self.r.whole(),
+        ];
         to.dispatch(&self.kernels.step, &arrays, &(n as u32), n)?;
         to.barrier()?;
         self.precondition(to)?;

@@ -5,7 +5,7 @@ use gusset_trace::GLSL_PRELUDE_DECLARATIONS;
 use std::fmt::Write as _;
 
 /// Files of `shaders/` by the name that `#include` gives.
-const FILES: [(&str, &str); 25] = [
+const FILES: [(&str, &str); 31] = [
     ("element.comp", include_str!("../../../shaders/element.comp")),
     ("lib/scalars.glsl", include_str!("../../../shaders/lib/scalars.glsl")),
     ("lib/distance.glsl", include_str!("../../../shaders/lib/distance.glsl")),
@@ -31,6 +31,12 @@ const FILES: [(&str, &str); 25] = [
     ("kernels/contact_refit.comp", include_str!("../../../shaders/kernels/contact_refit.comp")),
     ("kernels/contact_rows.comp", include_str!("../../../shaders/kernels/contact_rows.comp")),
     ("kernels/contact_sort.comp", include_str!("../../../shaders/kernels/contact_sort.comp")),
+    ("kernels/dense_factor.comp", include_str!("../../../shaders/kernels/dense_factor.comp")),
+    ("kernels/dense_fill.comp", include_str!("../../../shaders/kernels/dense_fill.comp")),
+    ("kernels/dense_panel.comp", include_str!("../../../shaders/kernels/dense_panel.comp")),
+    ("kernels/dense_scale.comp", include_str!("../../../shaders/kernels/dense_scale.comp")),
+    ("kernels/dense_solve.comp", include_str!("../../../shaders/kernels/dense_solve.comp")),
+    ("kernels/dense_update.comp", include_str!("../../../shaders/kernels/dense_update.comp")),
     ("kernels/gather_blocks.comp", include_str!("../../../shaders/kernels/gather_blocks.comp")),
     ("kernels/gather_vertices.comp", include_str!("../../../shaders/kernels/gather_vertices.comp")),
     ("kernels/math.comp", include_str!("../../../shaders/kernels/math.comp")),

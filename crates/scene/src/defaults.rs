@@ -56,9 +56,6 @@ pub(crate) const PCG_TOLERANCE: f64 = 1e-8;
 /// Most iterations of conjugate gradients: with block preconditioning a cloth of 100,000 vertices needs some hundreds.
 pub(crate) const PCG_ITERATIONS: u32 = 2000;
 
-/// Below this many free vertices a dense factorisation is faster than a sparse one.
-pub(crate) const DENSE_VERTICES: usize = 24;
-
 /// Every step is a frame: steps are what a run is judged by.
 pub(crate) fn frame_every() -> u64 {
     1

@@ -13,7 +13,7 @@ use crate::section::{Problems, Section, Value, kind_of};
 use crate::source::{Source, Sources};
 use glam::DVec3;
 use gusset_energy::registry;
-use gusset_mesh::{Body, MAX_VERTICES, Mobility, World};
+use gusset_mesh::{Body, MAX_VERTICES, World};
 use gusset_solve::{Model, Prescribed, Settings, State};
 use gusset_units::{Acceleration, Units};
 use serde::Deserialize as _;
@@ -234,7 +234,6 @@ fn assemble(
         dt: dt.unwrap_or(1.0),
     };
     let requirements = require::requirements(requirements, &ground, problems);
-    let free = world.as_ref().map_or(0, free_vertices);
     let (descent, solver) = match solver {
         Some(section) if by_descent => {
             build::no_contact_terms(&terms, &section, problems);
@@ -247,7 +246,7 @@ fn assemble(
     let (descent, stretches) = descent.unzip();
     let descent = descent
         .map(|descent| gusset_vbd::Settings { record_energies: probes.want_energies(), ..descent });
-    let solver = build::solver(solver, &units, dt.unwrap_or(1.0), free, problems);
+    let solver = build::solver(solver, &units, dt.unwrap_or(1.0), problems);
     let output = output_plan(output, &units, dt, problems);
     let duration = config.as_ref().map_or(0.0, |c| c.duration.si(&units));
     let steps = dt.map_or(0, |dt| steps(duration, dt, &top, problems));
@@ -378,10 +377,6 @@ fn world(built: &[Option<Built<'_>>], problems: &mut Problems<'_>) -> Option<Wor
         return None;
     }
     Some(World::new(bodies))
-}
-
-fn free_vertices(world: &World) -> usize {
-    world.bodies.iter().flat_map(|b| &b.mobility).filter(|m| **m == Mobility::Free).count()
 }
 
 fn prescribed(built: &[Built<'_>], world: &World) -> Vec<Prescribed> {

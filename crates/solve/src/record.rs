@@ -53,6 +53,9 @@ pub struct RanOn {
     /// Candidates, closest features and step bounds; absent without contact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact: Option<String>,
+    /// The linear solver, and whose; absent for block descent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub linear: Option<String>,
 }
 
 /// A pair in words, with its gap.

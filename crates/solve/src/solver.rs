@@ -10,7 +10,7 @@ use crate::settings::{Settings, Storage};
 use glam::DVec3;
 use gusset_energy::{Contacts, Lagged};
 use gusset_mesh::Mobility;
-use gusset_system::{Backend, LinearSolver, System};
+use gusset_system::{Backend, LinearChoice, LinearSolver, System};
 use std::time::Instant;
 use thiserror::Error;
 
@@ -39,6 +39,7 @@ pub struct Solver {
     pull: Pull,
     linear: LinearSolver,
     linear_moving: LinearSolver,
+    choice: LinearChoice,
     backend: Box<dyn Backend>,
     fallback: bool,
     /// What the next step record is to tell.
@@ -60,8 +61,9 @@ impl Solver {
         backends: Backends,
     ) -> Result<Self, SolverError> {
         let Backends { terms: mut backend, contact, fallback } = backends;
-        backend.use_method(settings.linear);
         let mobility = model.mobility();
+        let free = mobility.iter().filter(|m| **m == Mobility::Free).count();
+        let choice = backend.use_method(settings.linear, free);
         let held: Vec<bool> = mobility.iter().map(|m| *m != Mobility::Free).collect();
         let collision =
             model.contact.map(|settings| Collision::new(&model.world, settings, contact));
@@ -69,8 +71,9 @@ impl Solver {
             system: System::new(&held, &model.terms),
             moving: None,
             pull: Pull::new(&model.prescribed),
-            linear: LinearSolver::new(settings.linear),
-            linear_moving: LinearSolver::new(settings.linear),
+            linear: LinearSolver::new(choice.on_cpu),
+            linear_moving: LinearSolver::new(choice.on_cpu),
+            choice,
             backend,
             fallback,
             notes: Vec::new(),
@@ -97,11 +100,17 @@ impl Solver {
         self.collision.as_mut()
     }
 
+    /// How linear systems are solved, and why so.
+    pub fn linear_choice(&self) -> &LinearChoice {
+        &self.choice
+    }
+
     /// Who does what from here on.
     fn ran_on(&self) -> RanOn {
         RanOn {
             terms: self.backend.name(),
             contact: self.collision.as_ref().map(|c| c.detection.name()),
+            linear: Some(self.choice.name.clone()),
         }
     }
 
@@ -114,7 +123,9 @@ impl Solver {
         let name = self.backend.name();
         self.notes.push(format!("{name} failed, and the CPU has taken over: {why}"));
         let Backends { mut terms, contact, fallback } = Backends::default();
-        terms.use_method(self.settings.linear);
+        self.choice = terms.use_method(self.settings.linear, self.system.pattern.len());
+        self.linear = LinearSolver::new(self.choice.on_cpu);
+        self.linear_moving = LinearSolver::new(self.choice.on_cpu);
         (self.backend, self.fallback) = (terms, fallback);
         if let Some(collision) = &mut self.collision {
             collision.detection = contact;

@@ -16,6 +16,11 @@ pub trait Stepper {
     /// Makes one step from `state` into `out`, which is written only on success.
     fn step(&mut self, state: &State, out: &mut State) -> Result<StepRecord, StepError>;
 
+    /// The linear solver in one line, and why it is this one; absent where there is none.
+    fn linear(&self) -> Option<String> {
+        None
+    }
+
     /// What the next step depends on beside the state, for checkpoints; nothing where a step depends on the state alone.
     fn memory(&self) -> Vec<u8> {
         Vec::new()
@@ -37,6 +42,11 @@ impl Stepper for Solver {
 
     fn check_start(&mut self, state: &State) -> Result<(), StartError> {
         Self::check_start(self, state)
+    }
+
+    fn linear(&self) -> Option<String> {
+        let choice = self.linear_choice();
+        Some(format!("{} ({})", choice.name, choice.why))
     }
 
     fn step(&mut self, state: &State, out: &mut State) -> Result<StepRecord, StepError> {

@@ -34,6 +34,37 @@ impl BackendReport {
     }
 }
 
+/// How linear systems are solved, and why so.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinearChoice {
+    /// How the CPU solves those that the backend leaves to it.
+    pub on_cpu: Method,
+    /// The solver in words: "sparse Cholesky on the CPU".
+    pub name: String,
+    /// Why it is this one.
+    pub why: String,
+}
+
+/// Free vertices up to which the CPU's dense factorisation is as fast as the sparse one.
+const DENSE_VERTICES: usize = 24;
+
+impl LinearChoice {
+    /// The CPU solves all systems of `free` vertices.
+    pub fn on_cpu(wanted: Method, free: usize) -> Self {
+        let (on_cpu, why) = match wanted {
+            Method::Auto if free <= DENSE_VERTICES => (Method::Dense, "auto: a small system"),
+            Method::Auto => (Method::Cholesky, "auto"),
+            other => (other, "as asked for"),
+        };
+        let name = match on_cpu {
+            Method::Dense => "dense Cholesky on the CPU",
+            Method::Pcg { .. } => "conjugate gradients on the CPU",
+            Method::Cholesky | Method::Auto => "sparse Cholesky on the CPU",
+        };
+        Self { on_cpu, name: name.to_owned(), why: why.to_owned() }
+    }
+}
+
 /// Evaluates terms: the CPU here, a GPU elsewhere.
 pub trait Backend: Send {
     /// For the step record and messages.
@@ -57,16 +88,16 @@ pub trait Backend: Send {
         out: &mut Vec<Compensated>,
     ) -> Result<(), AssemblyError>;
 
-    /// How systems will be solved; told once, before anything else.
-    fn use_method(&mut self, method: Method) {
-        let _ = method;
+    /// How the systems of `free` vertices will be solved, by whom and why; asked before anything else.
+    fn use_method(&mut self, wanted: Method, free: usize) -> LinearChoice {
+        LinearChoice::on_cpu(wanted, free)
     }
 
     /// Solves the system that was assembled last, as [`LinearSolver::solve`](crate::LinearSolver::solve) does; `None` where
     /// that is for the CPU to do.
     fn solve(
         &mut self,
-        system: &System,
+        system: &mut System,
         direction: &mut Vec<f64>,
     ) -> Option<Result<Solution, SolveError>> {
         let _ = (system, direction);

@@ -15,7 +15,7 @@ mod solver;
 mod sum;
 
 pub use assembly::{AssemblyError, System};
-pub use backend::{Backend, BackendReport, CpuBackend};
+pub use backend::{Backend, BackendReport, CpuBackend, LinearChoice};
 pub use cholesky::SparseCholesky;
 pub use dense::DenseCholesky;
 pub use pattern::{FIXED, Pattern};

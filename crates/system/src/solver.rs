@@ -15,6 +15,8 @@ pub enum Method {
     Cholesky,
     /// Dense Cholesky of the full matrix; for small systems and cross-checks.
     Dense,
+    /// Whichever suits the size of the system and who solves it; the CPU's solver takes sparse Cholesky.
+    Auto,
     /// Conjugate gradients with inverted diagonal blocks.
     Pcg {
         /// Relative residual at which it stops.
@@ -103,7 +105,7 @@ impl LinearSolver {
         let right = gradient.iter().zip(&self.scale).map(|(g, d)| -g * d);
         let mut solution = Solution::default();
         match self.method {
-            Method::Cholesky | Method::Dense => {
+            Method::Cholesky | Method::Dense | Method::Auto => {
                 dx.clear();
                 dx.extend(right);
                 if self.method == Method::Dense {

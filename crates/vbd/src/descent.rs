@@ -356,7 +356,11 @@ impl Stepper for Descent {
         let mut record = StepRecord {
             step: state.step + 1,
             time: (state.step + 1) as f64 * dt,
-            ran_on: RanOn { terms: "cpu".to_owned(), contact: Some("cpu".to_owned()) },
+            ran_on: RanOn {
+                terms: "cpu".to_owned(),
+                contact: Some("cpu".to_owned()),
+                linear: None,
+            },
             ..StepRecord::default()
         };
         for term in &mut self.model.terms {

@@ -161,7 +161,8 @@ fn size(
         cpu_iteration = cpu_iteration.min(begin.elapsed().as_secs_f64());
     }
 
-    backend.use_method(Method::Pcg { tolerance: 1e-6, max_iterations: 400 });
+    let method = Method::Pcg { tolerance: 1e-6, max_iterations: 400 };
+    backend.use_method(method, system.pattern.len());
     backend.assemble(terms, &state, Want::Hessian, &mut Vec::new, &mut system)?;
     let mut direction = Vec::new();
     let solved = backend.solve(&system, &mut direction).expect("solved on the device");

@@ -122,6 +122,9 @@ fn drive(
     let dt = settings.dt;
     let mut solver = gusset_scene::stepper_on(model, settings, descent, chosen.backends)?;
     let solver = &mut *solver;
+    if let (true, Some(linear)) = (chosen.name != "cpu", solver.linear()) {
+        console.message(format_args!("linear solver: {linear}"));
+    }
     let mut totals = Totals::new(&phases);
     let plan = recorder::Plan {
         title: &title,
@@ -226,6 +229,7 @@ fn drive(
         peak_memory: memory::peak(),
         threads: rayon::current_num_threads(),
         backend: chosen.name,
+        ran_on: totals.ran_on.take(),
         vertices: solver.model().world.vertex_count(),
         resumed_from,
         targets_met: (!verdicts.is_empty()).then(|| verdicts.iter().all(|v| v.met == Some(true))),

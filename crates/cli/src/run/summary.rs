@@ -4,7 +4,7 @@ use super::phases::{self, PhaseTotals, StepCost};
 use super::targets::{self, Verdict};
 use crate::console::{bytes, count, duration, metres};
 use gusset_scene::Phase;
-use gusset_solve::{PairReport, StepRecord, Times};
+use gusset_solve::{PairReport, RanOn, StepRecord, Times};
 use serde::Serialize;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -19,6 +19,8 @@ pub(super) struct Totals {
     pub(super) retries: u64,
     pub(super) seconds: Times,
     pub(super) smallest: Option<(PairReport, f64)>,
+    /// Who did what in the last step of this process.
+    pub(super) ran_on: Option<RanOn>,
     /// The same by phase.
     pub(super) phases: Vec<PhaseTotals>,
 }
@@ -42,6 +44,7 @@ impl Totals {
             "smallest_gap": gap.map(|g| g.gap),
             "smallest_gap_pair": gap.map(|g| &g.pair),
             "smallest_gap_time": time,
+            "ran_on": self.ran_on,
             "phases": self.phases,
             "targets": targets,
         })
@@ -55,6 +58,7 @@ impl Totals {
         self.most_iterations = self.most_iterations.max(record.iterations);
         self.retries += u64::from(record.retries);
         self.seconds.add(&record.seconds);
+        self.ran_on = Some(record.ran_on.clone());
         let cost = StepCost {
             time: record.time,
             iterations: record.iterations,
@@ -136,7 +140,10 @@ pub(super) struct Summary {
     /// Bytes.
     pub(super) peak_memory: Option<u64>,
     pub(super) threads: usize,
+    /// What was chosen at the start.
     pub(super) backend: String,
+    /// Who did what in the last step; null where no step was made.
+    pub(super) ran_on: Option<RanOn>,
     pub(super) vertices: usize,
     /// Step that the run was continued from.
     pub(super) resumed_from: Option<u64>,
@@ -190,6 +197,12 @@ impl Summary {
             format!("smallest gap: {gap}"),
             format!("time: {}", shares(seconds)),
         ];
+        if let (true, Some(on)) = (self.backend != "cpu", &self.ran_on) {
+            let RanOn { terms, contact, linear } = on;
+            let contact = contact.as_deref().unwrap_or("none");
+            let linear = linear.as_deref().unwrap_or("none");
+            lines.push(format!("terms: {terms}; contact: {contact}; linear solver: {linear}"));
+        }
         lines.extend(self.peak_memory.map(|peak| format!("peak memory: {}", bytes(peak))));
         for table in [phases::lines(&self.phases), targets::lines(&self.targets)] {
             if !table.is_empty() {
@@ -264,6 +277,8 @@ mod tests {
             fresh.add(&record);
             stored.add_stored(&serde_json::to_value(&record).unwrap());
         }
+        // Who did what is told of the steps of this process alone.
+        assert_eq!(fresh.ran_on.take(), Some(record.ran_on));
         assert_eq!(format!("{fresh:?}"), format!("{stored:?}"));
         assert_eq!((fresh.steps, fresh.iterations, fresh.retries), (2, 14, 2));
         assert_eq!((fresh.phases[1].steps, fresh.phases[1].seconds), (2, 2.0));

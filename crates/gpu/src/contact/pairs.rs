@@ -76,16 +76,27 @@ impl DevicePairs {
         Ok(())
     }
 
-    pub(super) fn windows(&self) -> Vec<Window> {
-        let most = self.device.limits().storage_range as usize / size_of::<[u32; 4]>();
+    /// All pairs, in batches that a kernel can see the results of at once, were every pair active.
+    pub(super) fn batches(&self) -> Vec<Vec<Window>> {
+        let most = self.device.limits().storage_range as usize / (9 * size_of::<f64>());
         let most = (most / ALIGNED * ALIGNED).max(ALIGNED);
-        let kinds = KINDS.into_iter().zip(&self.ranges);
-        let parts = kinds.flat_map(|(kind, range)| {
-            let end = range.end;
-            let starts = range.clone().step_by(most);
-            starts.map(move |start| Window { kind, pairs: start..(start + most).min(end) })
-        });
-        parts.collect()
+        let mut batches = vec![Vec::new()];
+        let mut room = most;
+        for (kind, range) in KINDS.into_iter().zip(&self.ranges) {
+            let mut start = range.start;
+            while start < range.end {
+                if room == 0 {
+                    batches.push(Vec::new());
+                    room = most;
+                }
+                let end = range.end.min(start + room);
+                batches.last_mut().expect("there is one").push(Window { kind, pairs: start..end });
+                // Rounded down, so that every part starts where it may.
+                room = (room - (end - start)) / ALIGNED * ALIGNED;
+                start = end;
+            }
+        }
+        batches
     }
 
     /// Kind and primitives of a pair, by its place in the arrays.

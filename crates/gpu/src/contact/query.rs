@@ -144,7 +144,7 @@ impl DeviceQuery {
                 self.record(&mut to, SEARCHES[k], &self.searches[k])?;
             }
             to.barrier()?;
-            to.section(self.query.name())?;
+            to.section("contact_query")?;
             let came: Vec<Ticket<u32>> = open
                 .iter()
                 .map(|&k| to.download(&self.searches[k].pairs, 0..2 + 2 * self.searches[k].guess()))

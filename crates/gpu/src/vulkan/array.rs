@@ -88,6 +88,7 @@ pub(super) fn allocate(
 ) -> Result<Subbuffer<[u8]>, GpuError> {
     // Fills work on words, so the length is a whole number of them.
     let size = (bytes.max(64) as DeviceSize).next_multiple_of(16);
+    device.faults.allocation(size)?;
     if size > device.info().memory {
         return Err(GpuError::OutOfMemory { bytes: size });
     }

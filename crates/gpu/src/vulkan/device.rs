@@ -1,7 +1,8 @@
 //! An open device.
 
+use super::fault::Faults;
 use super::instance::{features, queue_family};
-use super::{DeviceInfo, GpuError, Instance};
+use super::{DeviceInfo, Fault, GpuError, Instance};
 use std::sync::Arc;
 use vulkano::VulkanObject as _;
 use vulkano::command_buffer::allocator::{
@@ -37,6 +38,7 @@ pub struct Device {
     limits: Limits,
     /// Nanoseconds a tick; absent where the queue has no clock.
     pub(super) tick: Option<f64>,
+    pub(super) faults: Faults,
 }
 
 impl std::fmt::Debug for Device {
@@ -89,6 +91,7 @@ impl Device {
             info,
             limits,
             tick,
+            faults: Faults::default(),
         })
     }
 
@@ -112,6 +115,25 @@ impl Device {
     pub fn with_storage_range(mut self, bytes: u64) -> Self {
         self.limits.storage_range = self.limits.storage_range.min(bytes);
         self
+    }
+
+    /// Pretends to fail, so that tests reach what seldom happens.
+    #[must_use]
+    pub fn with_fault(mut self, fault: Fault) -> Self {
+        self.faults.add(fault);
+        self
+    }
+
+    /// Pretends that nothing can compile the kernels of this kind, for tests.
+    #[must_use]
+    pub fn without_kernels_of(mut self, kind: &'static str) -> Self {
+        self.faults.no_kernels_of = Some(kind);
+        self
+    }
+
+    /// Fails where kernels of that name are to be missing.
+    pub(crate) fn may_have_kernel(&self, name: &str) -> Result<(), GpuError> {
+        self.faults.kernel(name)
     }
 
     /// Waits until nothing is in flight.

@@ -5,12 +5,14 @@
 
 mod array;
 mod device;
+mod fault;
 mod instance;
 mod kernel;
 mod recorder;
 
 pub use array::{Array, Binding};
 pub use device::{Device, Limits};
+pub use fault::Fault;
 pub use instance::{DeviceInfo, DeviceKind, Instance};
 pub use kernel::Kernel;
 pub use recorder::{Recorded, Recorder, Stream, Ticket};

@@ -165,6 +165,7 @@ impl Stream {
 
     /// Submits recorded work and waits for it; returns the seconds of each section.
     pub fn run(&mut self, work: &Recorded) -> Result<Vec<(Arc<str>, f64)>, GpuError> {
+        self.device.faults.submission()?;
         let fence = Fence::new(Arc::clone(&self.device.inner), FenceCreateInfo::default())
             .map_err(GpuError::of)?;
         let buffers = [work.commands.handle()];

@@ -102,7 +102,7 @@ fn rows_and_step_bounds_are_those_of_the_cpu() {
     let Some(checked) = device() else { return };
     let (mesh, x) = stack(16, 3);
     // A kernel that sees little at once goes through the pairs in several parts.
-    let part = DeviceContact::new(&checked.device.clone().with_storage_range(1 << 17)).unwrap();
+    let part = DeviceContact::new(&checked.device.clone().with_storage_range(400_000)).unwrap();
     let mut contacts = [DeviceContact::new(&checked.device).unwrap(), part];
     let (mut on_device, mut on_cpu) = (Candidates::new(&mesh), Candidates::new(&mesh));
     let mut random = Random::new(8);
@@ -127,12 +127,42 @@ fn rows_and_step_bounds_are_those_of_the_cpu() {
             let found_smallest = contact.rows(&mesh, &on_device, &x, dhat, &mut found).unwrap();
             assert_eq!(found_smallest.map(|s| s.pair), smallest.map(|s| s.pair));
             assert_eq!(found.rows.len(), expected.rows.len());
+            let same = found.rows.iter().zip(&expected.rows).filter(|(f, e)| f == e).count();
+            eprintln!("{same} of {} rows are the CPU's to the bit", found.rows.len());
             for (f, e) in found.rows.iter().zip(&expected.rows) {
                 assert_eq!((f.vertices, f.kind, f.primitives), (e.vertices, e.kind, e.primitives));
                 assert!((f.sine_squared - e.sine_squared).abs() <= 1e-12);
                 assert!((f.gap - e.gap).abs() <= 1e-15 && f.normal.distance(e.normal) <= 1e-12);
                 assert!(f.weights.iter().zip(e.weights).all(|(a, b)| (a - b).abs() <= 1e-12));
             }
+        }
+    }
+}
+
+/// Sheets that come near each other, none of which touches another at the start.
+#[test]
+fn step_bounds_are_those_of_the_cpu() {
+    let Some(checked) = device() else { return };
+    let (mut mesh, x) = stack(16, 3);
+    mesh.spheres.clear();
+    let part = DeviceContact::new(&checked.device.clone().with_storage_range(400_000)).unwrap();
+    let mut contacts = [DeviceContact::new(&checked.device).unwrap(), part];
+    let (mut on_device, mut on_cpu) = (Candidates::new(&mesh), Candidates::new(&mesh));
+    let mut random = Random::new(8);
+    let mut bounds = Vec::new();
+    for scale in [1e-5, 1e-3, 3e-3, 0.02] {
+        let dx: Vec<DVec3> = mesh
+            .movable
+            .iter()
+            .map(|m| {
+                let d = random.vector(scale);
+                if *m { dvec3(d.x, d.y, d.z) } else { DVec3::ZERO }
+            })
+            .collect();
+        let end: Vec<DVec3> = x.iter().zip(&dx).map(|(x, d)| *x + *d).collect();
+        on_cpu.query(&mesh, &x, &end, 0.0, 0.005, usize::MAX).unwrap();
+        for contact in &mut contacts {
+            contact.query(&mesh, &sweep(&x, &end, 0.0, 0.005), &mut on_device).unwrap();
             for method in [StepMethod::SeparatingNormal, StepMethod::Additive] {
                 let rule = StepRule { method, ..StepRule::default() };
                 let expected = step_bound(&mesh, &on_cpu, &x, &dx, &rule);
@@ -140,9 +170,12 @@ fn rows_and_step_bounds_are_those_of_the_cpu() {
                 let (f, e) = (found.alpha, expected.alpha);
                 assert!((f - e).abs() <= 1e-12, "{method:?}: {f} and {e}");
                 assert_eq!(found.limiting, expected.limiting, "{method:?}");
+                bounds.push(f);
             }
         }
     }
+    eprintln!("{bounds:?}");
+    assert!(bounds.iter().any(|a| *a > 0.0 && *a < 1.0) && bounds.contains(&1.0), "{bounds:?}");
 }
 
 #[test]

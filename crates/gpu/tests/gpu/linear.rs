@@ -1,9 +1,10 @@
-//! Conjugate gradients of the device against the CPU's factorisation.
+//! The device's linear solvers against the CPU's factorisation.
 
 use crate::device::device;
 use glam::DVec3;
 use gusset_builtin::{inertia, neo_hookean};
 use gusset_energy::{StepState, Term, Want, fixture};
+use gusset_gpu::OnDevice;
 use gusset_mesh::{Role, World};
 use gusset_system::{Backend as _, LinearSolver, Method, SolveError, System};
 
@@ -42,25 +43,26 @@ impl Film {
     }
 }
 
-#[test]
-fn directions_are_those_of_a_factorisation() {
+/// Directions by a method for films of so many cells; some vertices fixed; a diagonal added as a pull adds it.
+fn directions_agree(method: Method, cells: &[u32]) {
     let Some(checked) = device() else { return };
-    // One domain, two levels, three levels; some vertices fixed; a diagonal added as a pull adds it.
-    for n in [2, 9, 40] {
+    for &n in cells {
         let film = Film::new(n);
         let x = film.moved(1.05);
         let state = film.state(&x, 0.3);
         let fixed: Vec<bool> = (0..x.len()).map(|v| v % 11 == 5).collect();
         let mut system = System::new(&fixed, &film.terms);
         let mut backend = checked.backend();
-        backend.use_method(Method::Pcg { tolerance: 1e-12, max_iterations: 2000 });
-        // Twice, so that what was recorded is used again.
-        for pull in [0.0, 3000.0] {
+        let choice = backend.use_method(method, system.pattern.len());
+        assert!(choice.name.ends_with("on the device"), "{choice:?}");
+        let mut bits = Vec::new();
+        // Three times, so that what was recorded is used again; the last is to be the same bits.
+        for pull in [0.0, 3000.0, 3000.0] {
             let none = &mut Vec::new;
             backend.assemble(&film.terms, &state, Want::Hessian, none, &mut system).unwrap();
             system.add_diagonal(1, [1.0, -2.0, 0.5], pull);
             let mut found = Vec::new();
-            let solution = backend.solve(&system, &mut found).unwrap().unwrap();
+            let solution = backend.solve(&mut system, &mut found).unwrap().unwrap();
             assert!(solution.residual <= 1e-11, "{}", solution.residual);
 
             let mut on_cpu = System::new(&fixed, &film.terms);
@@ -71,8 +73,57 @@ fn directions_are_those_of_a_factorisation() {
             let largest = expected.iter().fold(0.0_f64, |a, d| a.max(d.abs()));
             let off = found.iter().zip(&expected).map(|(f, e)| (f - e).abs()).fold(0.0, f64::max);
             assert!(off <= 1e-8 * largest, "{n} cells, {pull}: {off:e} of {largest:e}");
+            bits.push(found.iter().map(|f| f.to_bits()).collect::<Vec<_>>());
         }
+        assert!(bits[1] == bits[2] && bits[0] != bits[1]);
     }
+}
+
+/// One domain, two levels, three levels.
+#[test]
+fn directions_of_conjugate_gradients_are_those_of_a_factorisation() {
+    directions_agree(Method::Pcg { tolerance: 1e-12, max_iterations: 2000 }, &[2, 9, 40]);
+}
+
+/// Less than a tile, just under one, and many.
+#[test]
+fn directions_of_the_dense_factor_are_those_of_the_sparse_one() {
+    directions_agree(Method::Dense, &[1, 2, 3, 9, 20]);
+}
+
+/// Where conjugate gradients give up, `auto` has the CPU solve the same system.
+#[test]
+fn what_does_not_converge_is_left_to_the_cpu() {
+    let Some(checked) = device() else { return };
+    let film = Film::new(9);
+    let x = film.moved(1.05);
+    let state = film.state(&x, 0.3);
+    let mut system = System::new(&vec![false; x.len()], &film.terms);
+    let mut backend = checked.backend();
+    let (tolerance, max_iterations) = (1e-12, 2);
+    backend.set_solves(OnDevice::Gradients { tolerance, max_iterations, leave: true });
+    backend.assemble(&film.terms, &state, Want::Hessian, &mut Vec::new, &mut system).unwrap();
+    system.add_diagonal(1, [1.0, -2.0, 0.5], 3000.0);
+    assert!(backend.solve(&mut system, &mut Vec::new()).is_none());
+    assert_eq!(backend.report().notes.len(), 1);
+    let mut on_cpu = System::new(&vec![false; x.len()], &film.terms);
+    on_cpu.assemble(&film.terms, &state, Want::Hessian, Vec::new).unwrap();
+    on_cpu.add_diagonal(1, [1.0, -2.0, 0.5], 3000.0);
+    assert_eq!(system.values, on_cpu.values);
+}
+
+#[test]
+fn the_choice_is_told() {
+    let Some(checked) = device() else { return };
+    let mut backend = checked.backend();
+    let auto = backend.use_method(Method::Auto, 1000);
+    assert!(auto.why.starts_with("auto: 1000 free vertices"), "{auto:?}");
+    // A matrix that no kernel could see whole.
+    let large = backend.use_method(Method::Dense, 1 << 20);
+    assert_eq!((large.on_cpu, large.name.as_str()), (Method::Dense, "dense Cholesky on the CPU"));
+    assert!(large.why.contains("1048576 free vertices"), "{large:?}");
+    let sparse = backend.use_method(Method::Cholesky, 10);
+    assert_eq!(sparse.name, "sparse Cholesky on the CPU");
 }
 
 /// Several levels need fewer iterations than inverted diagonal blocks on a stiff film, which is what they are for.
@@ -85,10 +136,10 @@ fn the_preconditioner_pays() {
     let mut system = System::new(&vec![false; x.len()], &film.terms);
     let method = Method::Pcg { tolerance: 1e-8, max_iterations: 5000 };
     let mut backend = checked.backend();
-    backend.use_method(method);
+    backend.use_method(method, x.len());
     backend.assemble(&film.terms, &state, Want::Hessian, &mut Vec::new, &mut system).unwrap();
     let mut direction = Vec::new();
-    let levels = backend.solve(&system, &mut direction).unwrap().unwrap().iterations;
+    let levels = backend.solve(&mut system, &mut direction).unwrap().unwrap().iterations;
     system.assemble(&film.terms, &state, Want::Hessian, Vec::new).unwrap();
     let diagonal = LinearSolver::new(method).solve(&system, &mut direction).unwrap().iterations;
     eprintln!("{levels} iterations with several levels, {diagonal} with diagonal blocks");
@@ -104,8 +155,11 @@ fn an_indefinite_matrix_is_refused() {
     let state = film.state(&x, 1e3);
     let mut system = System::new(&vec![false; x.len()], &film.terms);
     let mut backend = checked.backend();
-    backend.use_method(Method::Pcg { tolerance: 1e-10, max_iterations: 5000 });
-    backend.assemble(&film.terms, &state, Want::ExactHessian, &mut Vec::new, &mut system).unwrap();
-    let refused = backend.solve(&system, &mut Vec::new()).unwrap();
-    assert!(matches!(refused, Err(SolveError::NotPositiveDefinite)), "{refused:?}");
+    for method in [Method::Pcg { tolerance: 1e-10, max_iterations: 5000 }, Method::Dense] {
+        backend.use_method(method, x.len());
+        let none = &mut Vec::new;
+        backend.assemble(&film.terms, &state, Want::ExactHessian, none, &mut system).unwrap();
+        let refused = backend.solve(&mut system, &mut Vec::new()).unwrap();
+        assert!(matches!(refused, Err(SolveError::NotPositiveDefinite)), "{refused:?}");
+    }
 }

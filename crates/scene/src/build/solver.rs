@@ -18,12 +18,11 @@ pub(crate) struct Solver {
     pub(crate) phases: Vec<Phase>,
 }
 
-/// Reads the table. `free` is the number of vertices that move.
+/// Reads the table.
 pub(crate) fn solver(
     section: Option<Section<'_>>,
     units: &Units,
     dt: f64,
-    free: usize,
     problems: &mut Problems<'_>,
 ) -> Option<Solver> {
     let errors = problems.errors();
@@ -72,8 +71,8 @@ pub(crate) fn solver(
         }
     }
     let linear = match config.linear {
-        Linear::Auto if free <= defaults::DENSE_VERTICES => Method::Dense,
-        Linear::Auto | Linear::Cholesky => Method::Cholesky,
+        Linear::Auto => Method::Auto,
+        Linear::Cholesky => Method::Cholesky,
         Linear::Dense => Method::Dense,
         Linear::Pcg => Method::Pcg {
             tolerance: config.pcg_tolerance.unwrap_or(defaults::PCG_TOLERANCE),

@@ -39,8 +39,8 @@ pub(crate) struct SolverConfig {
     /// bag article).
     #[serde(default)]
     pub(crate) storage: StorageName,
-    /// Linear solver: "auto" (default: dense for very small scenes, else sparse Cholesky), "cholesky", "dense" or
-    /// "pcg".
+    /// Linear solver: "auto" (default: by size and backend, which the run says in one line), "cholesky" (sparse, on the CPU
+    /// whoever assembles), "dense" or "pcg" (both where the terms are evaluated).
     #[serde(default)]
     pub(crate) linear: Linear,
     /// Relative residual at which "pcg" stops; 1e-8 where absent, exact enough not to cost Newton iterations.
