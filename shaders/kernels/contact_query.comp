@@ -1,5 +1,6 @@
-// All pairs of a primitive and those whose boxes come near: one thread a primitive, in the order of the tree where it searches
-// its own kind. Pairs are counted even where there is no room for them; the host makes room and asks again.
+// All pairs of a primitive and those whose boxes come near: one thread a primitive, in the order of their own tree, so that
+// neighbours go down the partners' tree together. Pairs are counted even where there is no room for them; the host makes room
+// and asks again.
 //
 // CPU twin: `Candidates::query` in crates/contact/src/candidates.rs
 
@@ -14,36 +15,42 @@ layout(std430, binding = 5) readonly buffer Movable { uint movable[]; };
 layout(std430, binding = 6) buffer Found { uint found; uint unused; uvec2 pairs[]; };
 // By how much each query box is grown, rounded up.
 layout(std430, binding = 7) readonly buffer Reaches { float reach[]; };
+layout(std430, binding = 8) readonly buffer Order { uvec2 order[]; };
 
 layout(push_constant) uniform Constants {
     uint count;
     uint leaves;        // of the partners' tree, a power of two
     uint query_stride;
     uint partner_stride;
-    uint rising;        // only partners with a higher number: both sides are the same list
+    uint rising;        // both sides are the same list: each pair once, the lower number first
     uint may_share;     // a common vertex is no reason to leave a pair out
     uint room;
 };
 
 #include "lib/thread.glsl"
 
-bool kept(uint i, uint j) {
-    if (rising != 0u && j <= i) return false;
-    bool moves = false, share = false;
-    for (uint a = 0u; a < query_stride; ++a) {
-        uint v = query_vertices[query_stride * i + a];
-        moves = moves || movable[v] != 0u;
-        for (uint b = 0u; b < partner_stride; ++b) {
-            share = share || v == partner_vertices[partner_stride * j + b];
-        }
+bool moves(uint v) {
+    return movable[v] != 0u;
+}
+
+bool kept(uint i, uint j, bool i_moves) {
+    bool j_moves = false, share = false;
+    for (uint b = 0u; b < partner_stride; ++b) {
+        uint v = partner_vertices[partner_stride * j + b];
+        j_moves = j_moves || moves(v);
+        for (uint a = 0u; a < query_stride; ++a) share = share || v == query_vertices[query_stride * i + a];
     }
-    for (uint b = 0u; b < partner_stride; ++b) moves = moves || movable[partner_vertices[partner_stride * j + b]] != 0u;
-    return moves && (may_share != 0u || !share);
+    // Of two that move, the lower finds the higher; one that never moves is found by those that do.
+    if (rising != 0u && j_moves && j <= i) return false;
+    return (i_moves || j_moves) && (may_share != 0u || !share);
 }
 
 void main() {
-    uint i = thread_index();
-    if (i >= count) return;
+    if (thread_index() >= count) return;
+    uint i = order[thread_index()].y;
+    bool i_moves = false;
+    for (uint a = 0u; a < query_stride; ++a) i_moves = i_moves || moves(query_vertices[query_stride * i + a]);
+    if (rising != 0u && !i_moves) return;
     vec3 low, high;
     for (uint c = 0u; c < 3u; ++c) {
         low[c] = query_boxes[6u * i + c] - reach[i];
@@ -62,9 +69,9 @@ void main() {
         if (apart) continue;
         if (node >= leaves - 1u) {
             uint j = keys[node - (leaves - 1u)].y;
-            if (kept(i, j)) {
+            if (kept(i, j, i_moves)) {
                 uint slot = atomicAdd(found, 1u);
-                if (slot < room) pairs[slot] = uvec2(i, j);
+                if (slot < room) pairs[slot] = rising != 0u ? uvec2(min(i, j), max(i, j)) : uvec2(i, j);
             }
         } else {
             stack[depth++] = 2u * node + 1u;

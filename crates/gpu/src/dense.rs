@@ -80,7 +80,7 @@ impl DenseCholesky {
                 fill: kernels.named("dense_fill", 5, 64)?,
                 factor: kernels.named("dense_factor", 2, 256)?,
                 panel: kernels.named("dense_panel", 1, 32)?,
-                update: kernels.named("dense_update", 1, 256)?,
+                update: kernels.named("dense_update", 1, 64)?,
                 solve: kernels.named("dense_solve", 4, 256)?,
             },
             matrix: DeviceMatrix::new(device, kernels)?,
@@ -184,7 +184,7 @@ impl DenseCholesky {
             to.barrier()?;
             let groups = left * (left + 1) / 2 + left;
             let constants = [wide as u32, tile as u32, left as u32];
-            to.dispatch(&self.kernels.update, &arrays, &constants, 256 * groups)?;
+            to.dispatch(&self.kernels.update, &arrays, &constants, 64 * groups)?;
             to.barrier()?;
         }
         to.section("dense_factor")?;

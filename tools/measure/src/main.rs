@@ -165,7 +165,7 @@ fn size(
     backend.use_method(method, system.pattern.len());
     backend.assemble(terms, &state, Want::Hessian, &mut Vec::new, &mut system)?;
     let mut direction = Vec::new();
-    let solved = backend.solve(&system, &mut direction).expect("solved on the device");
+    let solved = backend.solve(&mut system, &mut direction).expect("solved on the device");
     let (cg_iteration, cg_iterations) = match solved {
         Ok(s) => (s.solve.as_secs_f64() / f64::from(s.iterations.max(1)), s.iterations),
         Err(_) => (f64::NAN, 400),

@@ -96,7 +96,7 @@ impl DeviceQuery {
             spheres: tree(&centres, 1, &radii)?,
             centres: tree(&centres, 1, &none(radii.len()))?,
             tree: TreeKernels::new(kernels)?,
-            query: kernels.named("contact_query", 8, 64)?,
+            query: kernels.named("contact_query", 9, 64)?,
             x_end: Array::new(device, 3 * movable.len())?,
             movable: on_device,
             searches: [found()?, found()?, found()?, found()?],
@@ -246,6 +246,7 @@ impl DeviceQuery {
             self.movable.whole(),
             found.pairs.whole(),
             found.reach.array.whole(),
+            own.keys.whole(),
         ];
         let constants = QueryConstants {
             count: own.count as u32,

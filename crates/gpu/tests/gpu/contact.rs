@@ -103,7 +103,7 @@ fn rows_and_step_bounds_are_those_of_the_cpu() {
     let (mesh, x) = stack(16, 3);
     // A kernel that sees little at once goes through the pairs in several parts.
     let part = DeviceContact::new(&checked.device.clone().with_storage_range(400_000)).unwrap();
-    let mut contacts = [DeviceContact::new(&checked.device).unwrap(), part];
+    let mut contacts = vec![DeviceContact::new(&checked.device).unwrap(), part];
     let (mut on_device, mut on_cpu) = (Candidates::new(&mesh), Candidates::new(&mesh));
     let mut random = Random::new(8);
     for scale in [1e-4, 3e-3, 0.02] {
@@ -146,7 +146,7 @@ fn step_bounds_are_those_of_the_cpu() {
     let (mut mesh, x) = stack(16, 3);
     mesh.spheres.clear();
     let part = DeviceContact::new(&checked.device.clone().with_storage_range(400_000)).unwrap();
-    let mut contacts = [DeviceContact::new(&checked.device).unwrap(), part];
+    let mut contacts = vec![DeviceContact::new(&checked.device).unwrap(), part];
     let (mut on_device, mut on_cpu) = (Candidates::new(&mesh), Candidates::new(&mesh));
     let mut random = Random::new(8);
     let mut bounds = Vec::new();
