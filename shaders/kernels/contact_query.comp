@@ -56,26 +56,25 @@ void main() {
         low[c] = query_boxes[6u * i + c] - reach[i];
         high[c] = query_boxes[6u * i + 3u + c] + reach[i];
     }
-    // One child of each level waits.
-    uint stack[33];
-    uint depth = 0u;
-    stack[depth++] = 0u;
-    while (depth > 0u) {
-        uint node = stack[--depth];
+    // Node k has the children 2k and 2k + 1; the root is node 1. What comes after a subtree needs no memory: the next node of
+    // its level, or the ancestor of that which has not been seen.
+    uint node = 1u;
+    do {
+        uint at = 6u * (node - 1u);
         bool apart = false;
-        for (uint c = 0u; c < 3u; ++c) {
-            apart = apart || low[c] > nodes[6u * node + 3u + c] || nodes[6u * node + c] > high[c];
+        for (uint c = 0u; c < 3u; ++c) apart = apart || low[c] > nodes[at + 3u + c] || nodes[at + c] > high[c];
+        if (!apart && node < leaves) {
+            node *= 2u;
+            continue;
         }
-        if (apart) continue;
-        if (node >= leaves - 1u) {
-            uint j = keys[node - (leaves - 1u)].y;
+        if (!apart) {
+            uint j = keys[node - leaves].y;
             if (kept(i, j, i_moves)) {
                 uint slot = atomicAdd(found, 1u);
                 if (slot < room) pairs[slot] = rising != 0u ? uvec2(min(i, j), max(i, j)) : uvec2(i, j);
             }
-        } else {
-            stack[depth++] = 2u * node + 1u;
-            stack[depth++] = 2u * node + 2u;
         }
-    }
+        node += 1u;
+        node >>= findLSB(node);
+    } while (node != 1u);
 }

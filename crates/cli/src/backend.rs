@@ -95,7 +95,8 @@ pub(crate) mod vulkan {
                 let why = format!("auto: {free} free vertices; the CPU takes over if it fails");
                 chosen(backend, true, why)
             }
-            Err(why) => Chosen::cpu(format!("auto: {why}")),
+            // A compiler's complaint has more lines; `--backend vulkan` shows them.
+            Err(why) => Chosen::cpu(format!("auto: {}", why.lines().next().unwrap_or_default())),
         }
     }
 
