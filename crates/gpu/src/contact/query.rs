@@ -44,11 +44,13 @@ const SEARCHES: [Search; 4] =
 /// What one search has found.
 struct Found {
     /// How many, an unused number, and the pairs.
-    pairs: Array<u32>,
+    on_device: Array<u32>,
     /// How far each primitive looks.
     reach: Mirror<f32>,
-    /// Pairs that were found last.
-    expected: usize,
+    /// How many the last search has found,
+    count: usize,
+    /// and those of them that have come down.
+    pairs: Vec<[u32; 2]>,
 }
 
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -86,8 +88,9 @@ impl DeviceQuery {
             Tree::new(device, &mut to, vertices, stride, radii)
         };
         let found = || {
-            let pairs = Array::new(device, 2 + 2 * ROOM)?;
-            Ok::<_, GpuError>(Found { pairs, reach: Mirror::new(device)?, expected: 0 })
+            let on_device = Array::new(device, 2 + 2 * ROOM)?;
+            let reach = Mirror::new(device)?;
+            Ok::<_, GpuError>(Found { on_device, reach, count: 0, pairs: Vec::new() })
         };
         let query = Self {
             vertices: tree(&mesh.vertices, 1, &none(mesh.vertices.len()))?,
@@ -132,78 +135,53 @@ impl DeviceQuery {
         }
         to.section("contact_trees")?;
 
-        let mut lists: [Option<Vec<[u32; 2]>>; 4] = [const { None }; 4];
-        loop {
-            // What did not fit is searched again with more room: there is no capacity to exceed.
-            let open: Vec<usize> = (0..4).filter(|&k| lists[k].is_none()).collect();
-            for &k in &open {
-                to.zero_part(&self.searches[k].pairs, 0..2)?;
-            }
-            to.barrier()?;
-            for &k in &open {
-                self.record(&mut to, SEARCHES[k], &self.searches[k])?;
-            }
-            to.barrier()?;
-            to.section("contact_query")?;
-            let came: Vec<Ticket<u32>> = open
+        let mut open: Vec<usize> = (0..SEARCHES.len()).collect();
+        while !open.is_empty() {
+            self.record_searches(&mut to, &open)?;
+            let tickets: Vec<Ticket<u32>> = open
                 .iter()
-                .map(|&k| to.download(&self.searches[k].pairs, 0..2 + 2 * self.searches[k].guess()))
+                .map(|&k| to.download(&self.searches[k].on_device, 0..self.searches[k].guess()))
                 .collect::<Result<_, _>>()?;
             to.section("download")?;
             report.add_all(to.submit()?);
-            to = stream.begin()?;
-            let mut rest = Vec::new();
-            let mut total: usize = lists.iter().flatten().map(Vec::len).sum();
-            for (&k, came) in open.iter().zip(&came) {
-                let came = came.to_vec()?;
-                let (count, guess) = (came[0] as usize, self.searches[k].guess());
-                total += count;
-                rest.push((k, count, guess, came));
+            for (&k, ticket) in open.iter().zip(&tickets) {
+                self.searches[k].take(&ticket.to_vec()?);
             }
-            if total > most {
+            if self.searches.iter().map(|found| found.count).sum::<usize>() > most {
                 return Ok(None);
             }
-            let mut tickets = Vec::new();
-            for (k, count, guess, mut came) in rest {
-                let found = &mut self.searches[k];
-                found.expected = count;
-                if count > found.room() {
-                    found.pairs.resize(2 + 2 * (count + count / 4))?;
-                    continue;
-                }
-                came.truncate(2 + 2 * count);
-                if count > guess {
-                    let more = to.download(&found.pairs, 2 + 2 * guess..2 + 2 * count)?;
-                    tickets.push((k, more));
-                }
-                lists[k] = Some(came[2..].as_chunks().0.to_vec());
+            // What did not fit is searched again with more room: there is no capacity to exceed.
+            open.retain(|&k| self.searches[k].count > self.searches[k].room());
+            for &k in &open {
+                self.searches[k].make_room()?;
             }
-            let again = lists.iter().any(Option::is_none);
-            if !tickets.is_empty() {
-                report.add_all(to.submit()?);
-                for (k, more) in tickets {
-                    let list = lists[k].as_mut().expect("its first part came");
-                    list.extend_from_slice(more.to_vec()?.as_chunks().0);
-                }
-                if again {
-                    to = stream.begin()?;
-                    continue;
-                }
-            } else if again {
-                continue;
-            }
-            let [vt, ee, st, ss] = lists.map(|list| {
-                let mut list = list.expect("every search has ended");
-                list.sort_unstable();
-                list
-            });
-            return Ok(Some(PairLists {
-                vertex_triangle: vt,
-                edge_edge: ee,
-                sphere_triangle: st,
-                sphere_sphere: ss,
-            }));
+            to = stream.begin()?;
         }
+        // What was more than guessed lies there still.
+        let rests: Vec<Ticket<u32>> =
+            self.searches.iter().map(|found| found.rest(&mut to)).collect::<Result<_, _>>()?;
+        if self.searches.iter().any(|found| found.pairs.len() < found.count) {
+            report.add_all(to.submit()?);
+        }
+        for (found, rest) in self.searches.iter_mut().zip(&rests) {
+            found.pairs.extend_from_slice(rest.to_vec()?.as_chunks().0);
+            found.pairs.sort_unstable();
+        }
+        let [vertex_triangle, edge_edge, sphere_triangle, sphere_sphere] =
+            self.searches.each_mut().map(|found| std::mem::take(&mut found.pairs));
+        Ok(Some(PairLists { vertex_triangle, edge_edge, sphere_triangle, sphere_sphere }))
+    }
+
+    fn record_searches(&self, to: &mut Recorder<'_>, which: &[usize]) -> Result<(), GpuError> {
+        for &k in which {
+            to.zero_part(&self.searches[k].on_device, 0..2)?;
+        }
+        to.barrier()?;
+        for &k in which {
+            self.record(to, SEARCHES[k], &self.searches[k])?;
+        }
+        to.barrier()?;
+        to.section("contact_query")
     }
 
     /// How far the primitives look for others.
@@ -244,7 +222,7 @@ impl DeviceQuery {
             partners.nodes.whole(),
             partners.vertices.whole(),
             self.movable.whole(),
-            found.pairs.whole(),
+            found.on_device.whole(),
             found.reach.array.whole(),
             own.keys.whole(),
         ];
@@ -263,11 +241,28 @@ impl DeviceQuery {
 
 impl Found {
     fn room(&self) -> usize {
-        (self.pairs.len() - 2) / 2
+        (self.on_device.len() - 2) / 2
     }
 
-    /// Pairs that are fetched before it is known how many there are.
+    /// Numbers that are fetched before it is known how many there are: a little more than last time.
     fn guess(&self) -> usize {
-        (self.expected + self.expected / 4 + 64).min(self.room())
+        2 + 2 * (self.count + self.count / 4 + 64).min(self.room())
+    }
+
+    /// Takes what was fetched of a search.
+    fn take(&mut self, came: &[u32]) {
+        self.count = came[0] as usize;
+        self.pairs.clear();
+        let pairs = came[2..].as_chunks().0;
+        self.pairs.extend_from_slice(&pairs[..self.count.min(pairs.len())]);
+    }
+
+    fn make_room(&mut self) -> Result<(), GpuError> {
+        self.on_device.resize(2 + 2 * (self.count + self.count / 4))
+    }
+
+    /// Fetches what was not guessed.
+    fn rest(&self, to: &mut Recorder<'_>) -> Result<Ticket<u32>, GpuError> {
+        to.download(&self.on_device, 2 + 2 * self.pairs.len()..2 + 2 * self.count)
     }
 }
