@@ -214,3 +214,92 @@ fn turned(row: &Row, c: &[DVec3], gap: f64, origin: DVec3) -> Option<Separator> 
     let wider = low - high - row.offset;
     (wider > gap).then_some(Separator { normal, gap: wider, support: high, offset: row.offset })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alm::row::Cushion;
+    use crate::alm::rows::Support;
+    use crate::detection::Detector;
+    use glam::dvec3;
+    use gusset_contact::{CollisionMesh, IntersectionCheck, intersections};
+    use proptest::prelude::*;
+
+    /// Vertices along the side of a sheet, sheets, distance between neighbours and between sheets (m).
+    const SIDE: usize = 4;
+    const SHEETS: usize = 3;
+    const CELL: f64 = 1.0;
+    const SPACING: f64 = 0.25;
+    const COUNT: usize = SIDE * SIDE * SHEETS;
+    const REACH: f64 = 0.3;
+    const BUDGET: f64 = 0.5 * 0.85 * REACH;
+
+    fn stack() -> (CollisionMesh, Vec<DVec3>) {
+        let mut mesh = CollisionMesh::new(vec![true; COUNT], 0.0);
+        let mut x = Vec::new();
+        for sheet in 0..SHEETS {
+            let first = x.len() as u32;
+            for k in 0..SIDE * SIDE {
+                let (i, j) = ((k % SIDE) as f64, (k / SIDE) as f64);
+                x.push(dvec3(CELL * i, CELL * j, SPACING * sheet as f64));
+            }
+            let corner = |i: usize, j: usize| (SIDE * j + i) as u32;
+            let mut triangles = Vec::new();
+            for (i, j) in (0..SIDE - 1).flat_map(|j| (0..SIDE - 1).map(move |i| (i, j))) {
+                let [a, b] = [corner(i, j), corner(i + 1, j)];
+                let [c, d] = [corner(i + 1, j + 1), corner(i, j + 1)];
+                triangles.extend([[a, b, d], [b, c, d]]);
+            }
+            mesh.add_surface(&format!("sheet {sheet}"), first, &triangles);
+        }
+        (mesh, x)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Wherever the trial positions are, no committed motion lets a pair cross, and none leaves its ball.
+        #[test]
+        fn committed_motion_never_crosses(
+            jitter in proptest::collection::vec([-0.1..0.1f64, -0.1..0.1, -0.1..0.1], COUNT),
+            wanted in proptest::collection::vec([-1.0..1.0f64, -1.0..1.0, -1.0..1.0], COUNT),
+            scale in 0.05..2.0f64,
+        ) {
+            let (mesh, mut x) = stack();
+            x.iter_mut().zip(jitter).for_each(|(x, by)| *x += DVec3::from_array(by));
+            let crosses = |x: &[DVec3]| !intersections(&mesh, x, &IntersectionCheck::default()).pairs.is_empty();
+            prop_assume!(!crosses(&x));
+            let mut detector = Detector::new(mesh.clone(), 2, false, 5.0);
+            let mut detection = Detection::default();
+            prop_assert!(detector.detect(&x, &x, REACH, &mut detection).is_ok());
+            let cushion = Cushion { margin: 0.2, stiffness: 1e4, friction: 0.5 };
+            let support = Support { cushion, scale: 1.0, dt: 0.01, kept: [1.0; 2] };
+            let mut rows = Rows::make(&detection, &Vec::new(), &support, &[0.02; COUNT]);
+            let mut commit = Commit::new(&x, Budget::Ball, 0.85, BUDGET, f64::INFINITY);
+            let mut cuts = Cuts::default();
+            cuts.clear(COUNT);
+            for round in 0..4 {
+                // Trial positions of one round after another are nowhere near each other.
+                let turn = |v: usize| DVec3::from_array(wanted[(v + 7 * round) % COUNT]);
+                let trial: Vec<DVec3> = (0..COUNT).map(|v| x[v] + scale * turn(v)).collect();
+                let before = commit.c.clone();
+                commit.round(&detection, &mut rows, cushion.margin, &trial, &mut cuts);
+                for part in 1..=8 {
+                    let t = f64::from(part) / 8.0;
+                    let at: Vec<DVec3> =
+                        before.iter().zip(&commit.c).map(|(a, b)| a.lerp(*b, t)).collect();
+                    prop_assert!(!crosses(&at), "round {round} at {t}");
+                }
+                for (c, x) in commit.c.iter().zip(&x) {
+                    prop_assert!(c.distance(*x) <= BUDGET * (1.0 + 1e-12));
+                }
+                for (row, state) in detection.contacts.rows.iter().zip(&rows.states) {
+                    let origin = detection.reference[row.vertices[first_count(row.kind)] as usize];
+                    let p = gather(row, &commit.c);
+                    let (low, high) = extremes(first_count(row.kind), &p, state.normal, origin);
+                    prop_assert!(!state.holds || low > high, "{row:?}");
+                }
+            }
+        }
+    }
+}
