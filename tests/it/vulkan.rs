@@ -229,8 +229,13 @@ fn the_tool_lists_devices_and_runs_on_one() {
         "--json",
         "--no-view",
     ]);
-    let json = said.done().json();
-    assert!(json["backend"].as_str().unwrap().starts_with("vulkan ("), "{json}");
+    let said = said.done();
+    let told = said.messages.lines().filter(|line| line.starts_with("linear solver: ")).count();
+    assert_eq!(told, 1, "{}", said.messages);
+    let json = said.json();
+    for who in [&json["backend"], &json["ran_on"]["terms"], &json["ran_on"]["contact"]] {
+        assert!(who.as_str().unwrap().starts_with("vulkan ("), "{json}");
+    }
     let said = gusset(&["run", &bench.scene(), "--device", "99", "--out", &bench.text("no")]);
     assert_eq!(said.exit, gusset_cli::Exit::BadInput);
     assert!(said.messages.contains("no Vulkan device `99`"), "{}", said.messages);

@@ -228,8 +228,7 @@ impl Candidates {
         for list in self.lists_mut() {
             list.clear();
         }
-        self.fixed_moved |= self.boxes.update(mesh, sweep.x, sweep.x_end, sweep.skin)?;
-        Ok(())
+        self.boxes.update(mesh, sweep, &mut self.fixed_moved)
     }
 
     fn finish(&mut self, mesh: &CollisionMesh) {
@@ -360,15 +359,14 @@ impl VertexBoxes {
         }
     }
 
-    /// Sets all boxes; says whether a fixed vertex stands elsewhere than at the last query.
+    /// Sets all boxes; sets `fixed_moved` where a fixed vertex stands elsewhere than at the last query.
     fn update(
         &mut self,
         mesh: &CollisionMesh,
-        x: &[DVec3],
-        x_end: &[DVec3],
-        skin: f64,
-    ) -> Result<bool, QueryError> {
-        let mut fixed_moved = false;
+        sweep: &Sweep<'_>,
+        fixed_moved: &mut bool,
+    ) -> Result<(), QueryError> {
+        let Sweep { x, x_end, skin, .. } = *sweep;
         for &vertex in &self.used {
             let v = vertex as usize;
             if !(x[v].is_finite() && x_end[v].is_finite()) {
@@ -380,7 +378,7 @@ impl VertexBoxes {
                 if self.low[v] == x[v] {
                     continue;
                 }
-                fixed_moved = true;
+                *fixed_moved = true;
                 (x[v], x[v])
             };
             self.low[v] = low;
@@ -391,7 +389,7 @@ impl VertexBoxes {
             let all: Vec<u32> = (0..mesh.vertices.len() as u32).collect();
             self.clusters = cluster(&all, |i| &self.single[mesh.vertices[i as usize] as usize]);
         }
-        Ok(fixed_moved)
+        Ok(())
     }
 
     fn contain(&self, x: &[DVec3]) -> bool {

@@ -103,33 +103,32 @@ impl OnDevice {
         if candidates.lists().iter().all(|(_, list)| list.is_empty()) {
             return Ok(());
         }
-        let Session { stream, x: x_on_device, report } = session;
-        let mut to = stream.begin()?;
-        x_on_device.set(&mut to, bytemuck::cast_slice(x))?;
-        self.pairs.set(&mut to, mesh, candidates)?;
-        to.section("upload")?;
-        report.add_all(to.submit()?);
+        self.pairs.set(mesh, candidates);
         for batch in self.pairs.batches() {
-            self.rows_of(session, &batch, candidates, dhat, out)?;
+            self.rows_of(session, &batch, candidates, x, dhat, out)?;
         }
         Ok(())
     }
 
-    /// Active rows of some pairs, whose positions are on the device.
+    /// Active rows of some pairs.
     fn rows_of(
         &mut self,
         session: &mut Session,
         batch: &[Window],
         candidates: &Candidates,
+        x: &[DVec3],
         dhat: f64,
         out: &mut Vec<Row>,
     ) -> Result<(), GpuError> {
-        let Session { stream, x, report } = session;
+        let Session { stream, x: x_on_device, report } = session;
         let all = batch.iter().map(|window| window.pairs.len()).sum();
         loop {
             let mut to = stream.begin()?;
+            x_on_device.set(&mut to, bytemuck::cast_slice(x))?;
+            self.pairs.bring(&mut to)?;
+            to.section("upload")?;
             let room = self.active.len() - 1;
-            self.record_rows(&mut to, &x.array, batch, dhat, room)?;
+            self.record_rows(&mut to, &x_on_device.array, batch, dhat, room)?;
             let guess = (self.expected + self.expected / 4 + 64).min(room);
             let active = to.download(&self.active, 0..1 + guess)?;
             let results = to.download(&self.results, 0..9 * guess)?;
@@ -213,7 +212,8 @@ impl OnDevice {
         let Session { stream, x: x_on_device, report } = session;
         let mut to = stream.begin()?;
         x_on_device.set(&mut to, bytemuck::cast_slice(x))?;
-        self.pairs.set(&mut to, mesh, candidates)?;
+        self.pairs.set(mesh, candidates);
+        self.pairs.bring(&mut to)?;
         self.dx.resize(3 * dx.len())?;
         to.upload(&self.dx, 0, bytemuck::cast_slice(dx))?;
         let windows: Vec<Window> = self.pairs.batches().into_iter().flatten().collect();

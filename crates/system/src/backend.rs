@@ -146,3 +146,21 @@ impl Backend for CpuBackend {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cpu_takes_the_dense_factor_for_a_handful_of_vertices() {
+        let chosen = |wanted, free| LinearChoice::on_cpu(wanted, free).on_cpu;
+        assert_eq!(chosen(Method::Auto, DENSE_VERTICES), Method::Dense);
+        assert_eq!(chosen(Method::Auto, DENSE_VERTICES + 1), Method::Cholesky);
+        assert_eq!(chosen(Method::Cholesky, 1), Method::Cholesky);
+        let asked = LinearChoice::on_cpu(Method::Dense, 1000);
+        assert_eq!(
+            (asked.name.as_str(), asked.why.as_str()),
+            ("dense Cholesky on the CPU", "as asked for")
+        );
+    }
+}

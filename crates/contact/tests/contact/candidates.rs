@@ -1,7 +1,9 @@
 //! Candidate queries: what they cover, their limit, and pairs of the rest shape.
 
 use glam::{DVec3, dvec3};
-use gusset_contact::{Candidates, CollisionMesh, QueryError, pairs_below, smallest_gap};
+use gusset_contact::{
+    Candidates, CollisionMesh, PairLists, QueryError, Sweep, pairs_below, smallest_gap,
+};
 
 use crate::stack::{DHAT, stack, sweep};
 
@@ -58,6 +60,32 @@ fn a_query_with_too_many_pairs_is_refused_whole() {
     // Half the sweep fits.
     let half: Vec<DVec3> = x.iter().zip(&end).map(|(a, b)| 0.5 * (*a + *b)).collect();
     candidates.query(&mesh, &x, &half, 0.0, DHAT, all - 1).unwrap();
+}
+
+/// Boxes of fixed vertices that a refused query has set are not lost on the trees.
+#[test]
+fn a_query_after_a_refused_one_finds_fixed_primitives() {
+    let mut mesh = CollisionMesh::new(vec![false, false, false, true, true, true], 0.0);
+    mesh.add_surface("floor", 0, &[[0, 1, 2]]);
+    mesh.add_surface("sheet", 3, &[[0, 1, 2]]);
+    let triangle = [DVec3::ZERO, DVec3::X, DVec3::Z];
+    let x = [triangle.map(|x| x - 0.05 * DVec3::Y), triangle].concat();
+    let mut lost = x.clone();
+    lost[5].y = f64::NAN;
+    let (mut candidates, mut fresh) = (Candidates::new(&mesh), Candidates::new(&mesh));
+    assert!(candidates.query(&mesh, &lost, &lost, 0.0, 0.1, 100).is_err());
+    candidates.query(&mesh, &x, &x, 0.0, 0.1, 100).unwrap();
+    fresh.query(&mesh, &x, &x, 0.0, 0.1, 100).unwrap();
+    assert!(!fresh.is_empty());
+    assert_eq!(candidates.lists(), fresh.lists());
+    // The same after pairs that came from elsewhere.
+    let mut candidates = Candidates::new(&mesh);
+    let lists = PairLists::default();
+    let elsewhere = Sweep { x: &x, x_end: &x, skin: 0.0, dhat: 0.1, limit: 100 };
+    candidates.query_by::<QueryError>(&mesh, &elsewhere, |_| Ok(Some(lists))).unwrap();
+    assert!(candidates.is_empty());
+    candidates.query(&mesh, &x, &x, 0.0, 0.1, 100).unwrap();
+    assert_eq!(candidates.lists(), fresh.lists());
 }
 
 #[test]

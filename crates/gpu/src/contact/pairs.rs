@@ -16,8 +16,9 @@ const KINDS: [RowKind; 4] =
 /// World vertices and offsets of all candidate pairs, kind after kind.
 pub(super) struct DevicePairs {
     device: Device,
-    /// Whose pairs they are.
+    /// Whose pairs they are, and whether the device has them.
     serial: Option<u64>,
+    brought: bool,
     pub(super) stencils: Array<[u32; 4]>,
     pub(super) offsets: Array<f64>,
     vertices: Vec<[u32; 4]>,
@@ -37,6 +38,7 @@ impl DevicePairs {
         Ok(Self {
             device: device.clone(),
             serial: None,
+            brought: false,
             stencils: Array::new(device, 0)?,
             offsets: Array::new(device, 0)?,
             vertices: Vec::new(),
@@ -45,15 +47,10 @@ impl DevicePairs {
         })
     }
 
-    /// Brings the pairs to the device unless they are there.
-    pub(super) fn set(
-        &mut self,
-        to: &mut Recorder<'_>,
-        mesh: &CollisionMesh,
-        candidates: &Candidates,
-    ) -> Result<(), GpuError> {
+    /// Takes the pairs of these candidates, unless they are the ones it has.
+    pub(super) fn set(&mut self, mesh: &CollisionMesh, candidates: &Candidates) {
         if self.serial == Some(candidates.serial()) {
-            return Ok(());
+            return;
         }
         self.vertices.clear();
         self.own_offsets.clear();
@@ -68,11 +65,20 @@ impl DevicePairs {
             }
             *range = start..self.vertices.len();
         }
+        self.serial = Some(candidates.serial());
+        self.brought = false;
+    }
+
+    /// Brings them to the device unless they are there.
+    pub(super) fn bring(&mut self, to: &mut Recorder<'_>) -> Result<(), GpuError> {
+        if self.brought {
+            return Ok(());
+        }
         self.stencils.resize(self.vertices.len())?;
         self.offsets.resize(self.own_offsets.len())?;
         to.upload(&self.stencils, 0, &self.vertices)?;
         to.upload(&self.offsets, 0, &self.own_offsets)?;
-        self.serial = Some(candidates.serial());
+        self.brought = true;
         Ok(())
     }
 
