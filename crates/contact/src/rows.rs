@@ -247,6 +247,20 @@ fn sine_squared([a, b, c, d]: [DVec3; 4]) -> f64 {
     u.cross(v).length_squared() / (u.length_squared() * v.length_squared())
 }
 
+/// Whether the boxes around the two primitives are surely farther apart than `limit`: most candidates, at little cost.
+#[inline(always)]
+fn boxes_apart([a, b, c, d]: &[DVec3; 4], kind: RowKind, limit: f64) -> bool {
+    let (low, high, other_low, other_high) = match kind {
+        RowKind::VertexTriangle | RowKind::SphereTriangle => {
+            (*a, *a, b.min(*c).min(*d), b.max(*c).max(*d))
+        }
+        RowKind::EdgeEdge => (a.min(*b), a.max(*b), c.min(*d), c.max(*d)),
+        RowKind::SphereSphere => return false,
+    };
+    let between = (low - other_high).max(other_low - high).max(DVec3::ZERO);
+    between.length_squared() > limit * limit * (1.0 + 1e-12)
+}
+
 #[inline(always)]
 fn active_row(
     mesh: &CollisionMesh,
@@ -258,6 +272,9 @@ fn active_row(
     let stencil = mesh.stencil(kind, primitives);
     let limit = dhat + stencil.offset;
     let points = stencil.gather(x);
+    if boxes_apart(&points, kind, limit) {
+        return None;
+    }
     let closest = stencil.closest_within(points, limit * limit)?;
     let distance = closest.distance();
     let gap = distance - stencil.offset;

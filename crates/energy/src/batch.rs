@@ -2,15 +2,15 @@
 
 use crate::contacts::Contacts;
 use crate::curve::Window;
-use crate::element::{At, Blocks, Element, Fields, Psd, vec3};
-use crate::lanes::{self, Lanes};
+use crate::element::{At, Blocks, Element, Fields, vec3};
 use crate::program::{LANES, Program, Scratch};
 use crate::psd::project;
 use crate::shader::Shader;
 use crate::term::{Lagged, StepState, Term, VertexBlock, Want, block_count, block_index};
 use crate::vertex::Incidence;
+use crate::vertex_blocks::{add_vertex_blocks, look_back};
 use glam::DVec3;
-use gusset_scalar::{Mat3, Scalar, Vec3};
+use gusset_scalar::Mat3;
 use rayon::prelude::*;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
@@ -55,6 +55,8 @@ pub struct Batch<E, const N: usize> {
     lag: Option<Lag<N>>,
     publish: Option<Publish>,
     schedule: Option<Schedule>,
+    /// [`Element::start`] of every stencil; empty where no step has begun.
+    start: Vec<f64>,
     incidence: OnceLock<Incidence>,
     element: PhantomData<fn() -> E>,
 }
@@ -79,6 +81,7 @@ impl<E: Element<N>, const N: usize> Batch<E, N> {
             lag: None,
             publish: None,
             schedule: None,
+            start: Vec::new(),
             incidence: OnceLock::new(),
             element: PhantomData,
         }
@@ -154,6 +157,28 @@ impl<E: Element<N>, const N: usize> Batch<E, N> {
         &self.program
     }
 
+    /// Vertices of every stencil.
+    pub(crate) fn stencil_vertices(&self) -> &[[u32; N]] {
+        self.stencils.vertices.as_chunks().0
+    }
+
+    /// [`Element::start`] of every stencil; empty where no step has begun.
+    pub(crate) fn start(&self) -> &[f64] {
+        &self.start
+    }
+
+    fn incidence(&self, vertex_count: usize) -> &Incidence {
+        let all = &self.stencils.vertices;
+        self.incidence.get_or_init(|| Incidence::new(all, N, vertex_count))
+    }
+
+    fn max_step_of_one(&self, x: &[DVec3], dx: &[DVec3], stencil: usize) -> f64 {
+        let v = self.vertices(stencil);
+        let take = |array: &[DVec3]| std::array::from_fn(|i| vec3(array[v[i] as usize]));
+        let params = E::Params::read(self.params_of(stencil), &mut 0);
+        E::max_step(&take(x), &take(dx), &params)
+    }
+
     fn vertices(&self, stencil: usize) -> &[u32] {
         &self.stencils.vertices[N * stencil..N * (stencil + 1)]
     }
@@ -173,7 +198,7 @@ impl<E: Element<N>, const N: usize> Batch<E, N> {
     }
 
     /// Gathers up to [`LANES`] stencils into the program's inputs; missing lanes repeat the last one.
-    fn gather(
+    pub(crate) fn gather(
         &self,
         at: &StepState<'_>,
         stencil_of_lane: &[usize; LANES],
@@ -243,74 +268,6 @@ impl<E: Element<N>, const N: usize> Batch<E, N> {
         }
     }
 
-    /// Adds the blocks of one corner of up to [`LANES`] stencils to their places in `out`, and forgets them.
-    fn traced_blocks(
-        &self,
-        at: &StepState<'_>,
-        corner: usize,
-        pending: &mut Vec<(usize, usize)>,
-        out: &mut [VertexBlock],
-        scratch: &mut Scratch,
-    ) {
-        let Some(last) = pending.len().checked_sub(1) else { return };
-        let stencils = std::array::from_fn(|lane| pending[lane.min(last)].0);
-        self.gather(at, &stencils, scratch.inputs(self.program.input_count()));
-        let result = self.program.corner(corner, scratch);
-        for (lane, (_, place)) in pending.drain(..).enumerate() {
-            let (gradient, mut block) = Program::corner_block(result, lane);
-            if E::PSD != Psd::Exact {
-                project(&mut block, 1, E::PSD);
-            }
-            out[place].add(gradient, &block);
-        }
-    }
-
-    /// Adds the closed form's blocks of one corner of up to [`lanes::WIDTH`] stencils to their places in `out`, and forgets
-    /// them; missing lanes repeat the last stencil.
-    #[inline(always)]
-    fn closed_blocks(
-        &self,
-        at: &StepState<'_>,
-        corner: usize,
-        pending: &mut Vec<(usize, usize)>,
-        out: &mut [VertexBlock],
-        params: &mut Vec<Lanes>,
-    ) {
-        let Some(last) = pending.len().checked_sub(1) else { return };
-        let stencils: [usize; lanes::WIDTH] = std::array::from_fn(|lane| pending[lane.min(last)].0);
-        let vertices = stencils.map(|stencil| self.vertices(stencil));
-        let take = |array: &[DVec3]| -> [Vec3<Lanes>; N] {
-            std::array::from_fn(|i| {
-                let p: [DVec3; lanes::WIDTH] =
-                    std::array::from_fn(|lane| array[vertices[lane][i] as usize]);
-                Vec3::new(
-                    Lanes::new(p.map(|p| p.x)),
-                    Lanes::new(p.map(|p| p.y)),
-                    Lanes::new(p.map(|p| p.z)),
-                )
-            })
-        };
-        let [reads_start, reads_v] = self.program.looks_back();
-        let zero = [Vec3::zero(); N];
-        let here = At {
-            x: take(at.x),
-            x_start: if reads_start { take(at.x_start) } else { zero },
-            v_start: if reads_v { take(at.v_start) } else { zero },
-            dt: Lanes::lit(at.dt),
-        };
-        params.clear();
-        let rows = stencils.map(|stencil| self.params_of(stencil));
-        params.extend((0..E::Params::<f64>::COUNT).map(|k| Lanes::new(rows.map(|row| row[k]))));
-        let constants = E::Params::read(params, &mut 0);
-        let (gradient, block) = closed_block::<Lanes, E, N>(&here, &constants, corner);
-        let gradient = gradient.to_array().map(Lanes::to_array);
-        let block: [[f64; lanes::WIDTH]; 9] =
-            std::array::from_fn(|k| block.entry(k / 3, k % 3).to_array());
-        for (lane, (_, place)) in pending.drain(..).enumerate() {
-            out[place].add(gradient.map(|g| g[lane]), &block.map(|h| h[lane]));
-        }
-    }
-
     fn eval_closed(
         &self,
         at: &StepState<'_>,
@@ -333,41 +290,6 @@ impl<E: Element<N>, const N: usize> Batch<E, N> {
                         .copy_from_slice(&rows(&blocks.hessian[i][j]));
                 }
             }
-        }
-    }
-}
-
-/// One corner's gradient and diagonal block without the traced program.
-#[inline(always)]
-fn closed_block<S: Scalar, E: Element<N>, const N: usize>(
-    at: &At<S, N>,
-    p: &E::Params<S>,
-    corner: usize,
-) -> (Vec3<S>, Mat3<S>) {
-    // With the corner a constant, the compiler drops the work on all other blocks.
-    #[inline(always)]
-    fn block<S: Scalar, E: Element<N>, const N: usize, const C: usize>(
-        at: &At<S, N>,
-        p: &E::Params<S>,
-    ) -> (Vec3<S>, Mat3<S>) {
-        let mut all = Blocks::zero();
-        E::closed_form(at, p, &mut all);
-        (all.gradient[C], all.hessian[C][C])
-    }
-    match corner {
-        0 if E::VERTEX_BLOCK => E::vertex_block(at, p, 0),
-        1 if E::VERTEX_BLOCK && N > 1 => E::vertex_block(at, p, 1),
-        2 if E::VERTEX_BLOCK && N > 2 => E::vertex_block(at, p, 2),
-        3 if E::VERTEX_BLOCK && N > 3 => E::vertex_block(at, p, 3),
-        _ if E::VERTEX_BLOCK => E::vertex_block(at, p, corner),
-        0 => block::<S, E, N, 0>(at, p),
-        1 if N > 1 => block::<S, E, N, 1>(at, p),
-        2 if N > 2 => block::<S, E, N, 2>(at, p),
-        3 if N > 3 => block::<S, E, N, 3>(at, p),
-        _ => {
-            let mut all = Blocks::zero();
-            E::closed_form(at, p, &mut all);
-            (all.gradient[corner], all.hessian[corner][corner])
         }
     }
 }
@@ -423,6 +345,7 @@ impl<E: Element<N>, const N: usize> Term for Batch<E, N> {
         if let Some(lag) = &self.lag {
             self.stencils.clear();
             lag(contacts, lagged, &mut self.stencils);
+            self.start.clear();
             self.incidence = OnceLock::new();
         }
     }
@@ -431,6 +354,7 @@ impl<E: Element<N>, const N: usize> Term for Batch<E, N> {
         if let Some(rows) = &self.rows {
             self.stencils.clear();
             rows(contacts, &mut self.stencils);
+            self.start.clear();
             self.incidence = OnceLock::new();
         }
     }
@@ -479,35 +403,19 @@ impl<E: Element<N>, const N: usize> Term for Batch<E, N> {
         }
     }
 
-    fn vertex_blocks(&self, at: &StepState<'_>, vertices: &[u32], out: &mut [VertexBlock]) {
-        if !self.active {
-            return;
+    fn begin(&mut self, at: &StepState<'_>) {
+        let mut start = std::mem::take(&mut self.start);
+        start.clear();
+        if self.active && E::VERTEX_BLOCK {
+            start.resize(self.len() * E::START, 0.0);
+            look_back(self, at, &mut start);
         }
-        let incidence =
-            self.incidence.get_or_init(|| Incidence::new(&self.stencils.vertices, N, at.x.len()));
-        // Stencils are taken corner by corner, several at once: pairs of a stencil and a place in `out`.
-        let mut scratch = Scratch::default();
-        let mut params = Vec::new();
-        let closed = E::CLOSED_FORM || E::VERTEX_BLOCK;
-        let width = if closed { lanes::WIDTH } else { LANES };
-        let mut pending = Vec::with_capacity(width);
-        for corner in 0..N {
-            let mut flush = |pending: &mut Vec<(usize, usize)>, out: &mut [VertexBlock]| {
-                if closed {
-                    self.closed_blocks(at, corner, pending, out, &mut params);
-                } else {
-                    self.traced_blocks(at, corner, pending, out, &mut scratch);
-                }
-            };
-            for (place, &vertex) in vertices.iter().enumerate() {
-                for &stencil in incidence.around(vertex, corner) {
-                    pending.push((stencil as usize, place));
-                    if pending.len() == width {
-                        flush(&mut pending, out);
-                    }
-                }
-            }
-            flush(&mut pending, out);
+        self.start = start;
+    }
+
+    fn vertex_blocks(&self, at: &StepState<'_>, vertices: &[u32], out: &mut [VertexBlock]) {
+        if self.active {
+            add_vertex_blocks(self, self.incidence(at.x.len()), at, vertices, out);
         }
     }
 
@@ -518,12 +426,21 @@ impl<E: Element<N>, const N: usize> Term for Batch<E, N> {
         (0..self.len())
             .into_par_iter()
             .with_min_len(CHUNK)
-            .map(|stencil| {
-                let v = self.vertices(stencil);
-                let take = |array: &[DVec3]| std::array::from_fn(|i| vec3(array[v[i] as usize]));
-                let params = E::Params::read(self.params_of(stencil), &mut 0);
-                E::max_step(&take(x), &take(dx), &params)
-            })
+            .map(|stencil| self.max_step_of_one(x, dx, stencil))
+            .reduce(|| 1.0, f64::min)
+    }
+
+    fn max_step_of(&self, x: &[DVec3], dx: &[DVec3], vertices: &[u32]) -> f64 {
+        if !(self.active && E::BOUNDS_STEP) {
+            return 1.0;
+        }
+        let incidence = self.incidence(x.len());
+        let around = |vertex: u32| (0..N).flat_map(move |corner| incidence.around(vertex, corner));
+        vertices
+            .par_iter()
+            .with_min_len(CHUNK)
+            .flat_map_iter(|&vertex| around(vertex))
+            .map(|&stencil| self.max_step_of_one(x, dx, stencil as usize))
             .reduce(|| 1.0, f64::min)
     }
 
@@ -533,14 +450,5 @@ impl<E: Element<N>, const N: usize> Term for Batch<E, N> {
 
     fn shader(&self) -> Shader {
         self.program.shader(self.kind)
-    }
-}
-
-impl VertexBlock {
-    /// Adds one stencil's share.
-    #[inline]
-    pub fn add(&mut self, gradient: [f64; 3], hessian: &[f64; 9]) {
-        self.gradient.iter_mut().zip(gradient).for_each(|(a, b)| *a += b);
-        self.hessian.iter_mut().zip(hessian).for_each(|(a, b)| *a += b);
     }
 }

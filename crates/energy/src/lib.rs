@@ -63,6 +63,7 @@ mod shader;
 mod site;
 mod term;
 mod vertex;
+mod vertex_blocks;
 pub mod viscosity;
 
 pub use batch::{Batch, Stencils};

@@ -118,6 +118,12 @@ pub trait Term: Send + Sync {
         let _ = t;
     }
 
+    /// Takes the start of a step whose vertices are going to be visited one by one: until the next call,
+    /// [`Term::vertex_blocks`] is asked about this step alone. Without it every visit looks back to the start anew.
+    fn begin(&mut self, at: &StepState<'_>) {
+        let _ = at;
+    }
+
     /// Adds this term's normal forces for the rows at the start of the step.
     fn publish(&self, contacts: &Contacts, lagged: &mut Lagged) {
         let _ = (contacts, lagged);
@@ -145,6 +151,12 @@ pub trait Term: Send + Sync {
 
     /// Largest fraction of `dx` that no stencil objects to.
     fn max_step(&self, x: &[DVec3], dx: &[DVec3]) -> f64;
+
+    /// Largest fraction of `dx` that no stencil around some vertices objects to, where those alone move.
+    fn max_step_of(&self, x: &[DVec3], dx: &[DVec3], vertices: &[u32]) -> f64 {
+        let _ = vertices;
+        self.max_step(x, dx)
+    }
 
     /// Whether the term acts at the time that [`Term::at_time`] last set; otherwise all its numbers are 0.
     fn active(&self) -> bool {

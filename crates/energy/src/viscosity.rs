@@ -9,7 +9,7 @@
 
 use crate::element::{At, Blocks, Element};
 use crate::membrane::{self, Film};
-use gusset_scalar::{Mat3, Scalar, Vec3};
+use gusset_scalar::{Mat3, Mat3x2, Scalar, Vec3};
 
 crate::fields! {
     /// A triangle of a film that resists changes of shape.
@@ -41,6 +41,8 @@ impl Element<3> for FilmDamping {
     type Params<S: Scalar> = DampedFilm<S>;
     const CLOSED_FORM: bool = true;
     const VERTEX_BLOCK: bool = true;
+    const WIDE: bool = true;
+    const START: usize = 4;
 
     fn energy<S: Scalar>(at: &At<S, 3>, p: &DampedFilm<S>) -> S {
         let [c11, c22, c12] = change(at, p);
@@ -62,17 +64,29 @@ impl Element<3> for FilmDamping {
         out.gradient = gradient;
     }
 
+    /// Green's strain, and area times damping over the step.
+    #[inline(always)]
+    fn start<S: Scalar>(at: &At<S, 3>, p: &DampedFilm<S>, out: &mut [S]) {
+        let [e11, e22, e12] = membrane::strain(p.rest.deformation(&at.x_start));
+        (out[0], out[1], out[2]) = (e11, e22, e12);
+        out[3] = p.rest.area * p.damping / at.dt;
+    }
+
     #[inline(always)]
     fn vertex_block<S: Scalar>(
         at: &At<S, 3>,
         p: &DampedFilm<S>,
+        start: &[S],
         corner: usize,
     ) -> (Vec3<S>, Mat3<S>) {
         let [f1, f2] = p.rest.deformation(&at.x).columns;
         let [c1, c2] = p.rest.row(corner);
-        let [c11, c22, c12] = change(at, p);
+        let [e11, e22, e12] = membrane::strain(Mat3x2::from_columns(f1, f2));
+        let c11 = (e11 - start[0]) * 2.0;
+        let c22 = (e22 - start[1]) * 2.0;
+        let c12 = (e12 - start[2]) * 2.0;
         let (d11, d22, d12) = (f1 * (c1 * 2.0), f2 * (c2 * 2.0), f2 * c1 + f1 * c2);
-        let scale = p.rest.area * p.damping / at.dt;
+        let scale = start[3];
         let force = d11 * c11 + d22 * c22 + d12 * (c12 * 2.0);
         let block = d11.outer(d11) + d22.outer(d22) + d12.outer(d12) * S::lit(2.0);
         (force * scale, block * scale)

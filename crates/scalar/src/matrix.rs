@@ -107,13 +107,9 @@ impl<S: Scalar> Mat3<S> {
         let ([a, b, c], [d, e, f]) = (self.columns, other.columns);
         a.dot(d) + b.dot(e) + c.dot(f)
     }
-
-    #[inline(always)]
-    fn zip(self, other: Self, f: impl Fn(Vec3<S>, Vec3<S>) -> Vec3<S>) -> Self {
-        let ([a, b, c], [d, e, g]) = (self.columns, other.columns);
-        Self::from_columns(f(a, d), f(b, e), f(c, g))
-    }
 }
+
+// Without closures, which the compiler may leave as functions of their own, compiled for less than their caller is.
 
 impl<S: Scalar> Mul<Vec3<S>> for Mat3<S> {
     type Output = Vec3<S>;
@@ -130,7 +126,8 @@ impl<S: Scalar> Mul for Mat3<S> {
 
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
-        Self { columns: other.columns.map(|column| self * column) }
+        let [a, b, c] = other.columns;
+        Self::from_columns(self * a, self * b, self * c)
     }
 }
 
@@ -139,7 +136,8 @@ impl<S: Scalar> Mul<S> for Mat3<S> {
 
     #[inline(always)]
     fn mul(self, factor: S) -> Self {
-        Self { columns: self.columns.map(|column| column * factor) }
+        let [a, b, c] = self.columns;
+        Self::from_columns(a * factor, b * factor, c * factor)
     }
 }
 
@@ -148,7 +146,8 @@ impl<S: Scalar> Div<S> for Mat3<S> {
 
     #[inline(always)]
     fn div(self, divisor: S) -> Self {
-        Self { columns: self.columns.map(|column| column / divisor) }
+        let [a, b, c] = self.columns;
+        Self::from_columns(a / divisor, b / divisor, c / divisor)
     }
 }
 
@@ -157,7 +156,8 @@ impl<S: Scalar> Add for Mat3<S> {
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        self.zip(other, |a, b| a + b)
+        let ([a, b, c], [d, e, f]) = (self.columns, other.columns);
+        Self::from_columns(a + d, b + e, c + f)
     }
 }
 
@@ -166,7 +166,8 @@ impl<S: Scalar> Sub for Mat3<S> {
 
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
-        self.zip(other, |a, b| a - b)
+        let ([a, b, c], [d, e, f]) = (self.columns, other.columns);
+        Self::from_columns(a - d, b - e, c - f)
     }
 }
 
@@ -175,7 +176,8 @@ impl<S: Scalar> Neg for Mat3<S> {
 
     #[inline(always)]
     fn neg(self) -> Self {
-        Self { columns: self.columns.map(|column| -column) }
+        let [a, b, c] = self.columns;
+        Self::from_columns(-a, -b, -c)
     }
 }
 

@@ -77,30 +77,35 @@ pub trait Scalar:
     fn known_le(a: Self, b: Self) -> bool;
 
     /// `self < other ? self : other`. At a tie the derivative is that of `other`.
+    #[inline(always)]
     #[must_use]
     fn min(self, other: Self) -> Self {
         Self::select_lt(self, other, self, other)
     }
 
     /// `self < other ? other : self`. At a tie the derivative is that of `self`.
+    #[inline(always)]
     #[must_use]
     fn max(self, other: Self) -> Self {
         Self::select_lt(self, other, other, self)
     }
 
     /// `1 / self`.
+    #[inline(always)]
     #[must_use]
     fn recip(self) -> Self {
         Self::lit(1.0) / self
     }
 
     /// `self * self`.
+    #[inline(always)]
     #[must_use]
     fn square(self) -> Self {
         self * self
     }
 
     /// `self * self * self`.
+    #[inline(always)]
     #[must_use]
     fn cube(self) -> Self {
         self * self * self

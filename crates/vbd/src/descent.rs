@@ -1,7 +1,7 @@
 //! A time step by vertex block descent.
 
 use crate::colouring::Colouring;
-use crate::detection::{Detection, Detector};
+use crate::detection::{Detection, Detector, Need};
 use crate::law::Law;
 use crate::local::{Largest, Sweep};
 use crate::memory::Memory;
@@ -91,9 +91,20 @@ impl Parts<'_> {
         toward: &[DVec3],
         reach: f64,
     ) -> Result<(), Trouble> {
+        self.detect_for(x, toward, reach, Need { way: f64::INFINITY, margin: reach })
+    }
+
+    /// Finds pairs at `x`, for now those that are needed.
+    pub(crate) fn detect_for(
+        &mut self,
+        x: &[DVec3],
+        toward: &[DVec3],
+        reach: f64,
+        need: Need,
+    ) -> Result<(), Trouble> {
         let begin = Instant::now();
         let Some(detector) = &mut self.detector else { return Ok(()) };
-        detector.detect(x, toward, reach, self.detection)?;
+        detector.detect_for(x, toward, reach, need, self.detection)?;
         self.record.detections += 1;
         self.record.unseparated += self.detection.unseparated;
         self.seconds.candidates += begin.elapsed().as_secs_f64();
@@ -101,12 +112,30 @@ impl Parts<'_> {
     }
 
     /// Truncates the displacements since the last detection, after those of one colour or of all have changed.
-    pub(crate) fn truncate(&mut self, budget: f64, colour: Option<usize>, u: &mut [DVec3]) {
-        let begin = Instant::now();
+    /// Says whether others have been cut too.
+    pub(crate) fn truncate(&mut self, budget: f64, colour: Option<usize>, u: &mut [DVec3]) -> bool {
         let changed = colour.map_or(self.all, |colour| &self.colouring.colours[colour]);
+        self.complete(changed, u);
+        let begin = Instant::now();
         let relaxation = self.settings.contact.relaxation;
-        self.truncation.truncate(self.detection, relaxation, budget, changed, u, self.cuts);
+        let cut =
+            self.truncation.truncate(self.detection, relaxation, budget, changed, u, self.cuts);
         self.seconds.step_bound += begin.elapsed().as_secs_f64();
+        cut
+    }
+
+    /// Lists all pairs where one of the vertices `changed` has gone further than those listed allow.
+    fn complete(&mut self, changed: &[u32], u: &[DVec3]) {
+        let way = self.detection.way;
+        let beyond = |v: &u32| u[*v as usize].length_squared() > way * way;
+        if way.is_finite()
+            && changed.iter().any(beyond)
+            && let Some(detector) = &mut self.detector
+        {
+            let begin = Instant::now();
+            detector.complete(self.detection);
+            self.seconds.candidates += begin.elapsed().as_secs_f64();
+        }
     }
 
     /// Moves kinematic vertices as far towards their targets `y` as planes and budget allow.
@@ -123,6 +152,7 @@ impl Parts<'_> {
         for &v in self.kinematic {
             u[v as usize] = y[v as usize] - self.detection.reference[v as usize];
         }
+        self.complete(self.kinematic, u);
         let relaxation = self.settings.contact.relaxation;
         self.truncation.truncate(self.detection, relaxation, budget, self.kinematic, u, self.cuts);
         let before = self.kinematic.iter().map(|&v| x[v as usize]).collect::<Vec<_>>();
@@ -365,6 +395,7 @@ impl Stepper for Descent {
         };
         for term in &mut self.model.terms {
             term.at_time(record.time);
+            term.begin(&StepState { x: &state.x, x_start: &state.x, v_start: &state.v, dt });
         }
         let remembered = self.memory.clone();
         let x = self.advance(state, &mut record).map_err(|trouble| {

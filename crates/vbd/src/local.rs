@@ -8,7 +8,7 @@ use rayon::prelude::*;
 const CHUNK: usize = 64;
 
 /// Colours with fewer vertices are not worth the threads.
-const PARALLEL: usize = 192;
+const PARALLEL: usize = 128;
 
 /// Where a vertex goes from here, `-H^-1 g`, by Cholesky's factorisation. A block that is not positive definite, which
 /// inertia rules out but for overflow, moves nothing.
@@ -128,7 +128,8 @@ pub(crate) fn allowed(
     for (&v, step) in vertices.iter().zip(steps) {
         scratch[v as usize] = *step;
     }
-    let fraction = terms.iter().map(|term| term.max_step(x, scratch)).fold(1.0, f64::min);
+    let fraction =
+        terms.iter().map(|term| term.max_step_of(x, scratch, vertices)).fold(1.0, f64::min);
     for &v in vertices {
         scratch[v as usize] = DVec3::ZERO;
     }

@@ -1,12 +1,16 @@
 //! One step with penalty contact: every colour's motion is divided and truncated before the next one sees it.
 
 use crate::descent::{Parts, Trouble};
+use crate::detection::Need;
 use crate::local::{Largest, allowed};
 use crate::settings::{ContactRule, Schedule};
 use crate::touch::penalty;
 use glam::DVec3;
 use gusset_energy::StepState;
 use std::time::Instant;
+
+/// Corrections of the inertial start are mostly shorter than this share of the gap.
+const SMALL: f64 = 0.125;
 
 /// Goes from the start of the step to its end; `x` comes with the start and `y` with the inertial target.
 pub(crate) fn step(
@@ -25,12 +29,19 @@ pub(crate) fn step(
     let mut u: Vec<DVec3> = y.iter().zip(x_start).map(|(y, x)| *y - *x).collect();
     let toward: Vec<DVec3> =
         u.iter().zip(x_start).map(|(u, x)| *x + u.clamp_length_max(budget)).collect();
-    parts.detect(x_start, &toward, reach)?;
+    if schedule == Schedule::PrePostInit {
+        // The first detection serves the inertial start alone, of which the length is known.
+        let way = u.iter().fold(0.0_f64, |way, u| way.max(u.length()));
+        parts.detect_for(x_start, &toward, reach, Need { way, margin: 0.0 })?;
+    } else {
+        parts.detect(x_start, &toward, reach)?;
+    }
     parts.truncate(budget, None, &mut u);
     parts.put(&u, x);
     if schedule == Schedule::PrePostInit {
         let here = x.clone();
-        parts.detect(&here, &here, reach)?;
+        let need = Need { way: SMALL * rule.gap, margin: law.margin };
+        parts.detect_for(&here, &here, reach, need)?;
         u.fill(DVec3::ZERO);
     }
     parts.record.budget = budget;
@@ -61,8 +72,13 @@ pub(crate) fn step(
             }
             largest = largest.max(found);
             parts.seconds.assembly += begin.elapsed().as_secs_f64();
-            parts.truncate(budget, Some(colour), &mut u);
-            parts.put(&u, x);
+            if parts.truncate(budget, Some(colour), &mut u) {
+                parts.put(&u, x);
+            } else {
+                for &v in &parts.colouring.colours[colour] {
+                    x[v as usize] = parts.detection.reference[v as usize] + u[v as usize];
+                }
+            }
         }
         if parts.iterated(largest) {
             break;

@@ -46,7 +46,7 @@ const ALL: u64 = 1.0_f64.to_bits();
 
 impl Truncation {
     /// Cuts the displacements `u` (m) after those of the vertices `changed` have changed; all others have passed already.
-    /// `changed` and what shares a pair with them may become shorter.
+    /// `changed` and what shares a pair with them may become shorter; says whether a plane has cut anything.
     pub(crate) fn truncate(
         &mut self,
         detection: &Detection,
@@ -55,7 +55,7 @@ impl Truncation {
         changed: &[u32],
         u: &mut [DVec3],
         cuts: &mut Cuts,
-    ) {
+    ) -> bool {
         if self.kept.len() != u.len() {
             self.kept = (0..u.len()).map(|_| AtomicU64::new(ALL)).collect();
         }
@@ -106,7 +106,8 @@ impl Truncation {
                 self.movers.par_chunks(CHUNK).for_each(|movers| movers.iter().for_each(one));
             }
         }
-        if some.into_inner() {
+        let some = some.into_inner();
+        if some {
             for (v, kept) in self.kept.iter_mut().enumerate() {
                 let kept = kept.get_mut();
                 if *kept < ALL {
@@ -124,5 +125,6 @@ impl Truncation {
                 cuts.clipped[v] = true;
             }
         }
+        some
     }
 }

@@ -7,7 +7,8 @@
 //! with the angle `theta_start` at the start of the step. The gradient of the second part is `c dtheta/dt g`; the assembled
 //! Hessian is Gauss-Newton's, `(k + c/dt) g g^T`. Both parts stand in one element since they share most of the work.
 
-use crate::{Edge, angle, assemble, assemble_corner, bend};
+use crate::fold::{Fold, wrap};
+use crate::{Edge, angle, assemble, bend};
 use gusset_energy::{At, Blocks, Element, Mat3, Scalar, Vec3, fields};
 
 fields! {
@@ -47,6 +48,8 @@ impl Element<4> for DampedHinge {
     type Params<S: Scalar> = DampedEdge<S>;
     const CLOSED_FORM: bool = true;
     const VERTEX_BLOCK: bool = true;
+    const WIDE: bool = true;
+    const START: usize = 3;
 
     fn energy<S: Scalar>(at: &At<S, 4>, p: &DampedEdge<S>) -> S {
         let (now, start) = (angle_of(at.x), angle_of(at.x_start));
@@ -63,15 +66,25 @@ impl Element<4> for DampedHinge {
         assemble(&at.x, edge.stiffness + viscous, moment, out);
     }
 
+    /// The angles at rest and at the start, and the moment per angle of the damping.
+    #[inline(always)]
+    fn start<S: Scalar>(at: &At<S, 4>, p: &DampedEdge<S>, out: &mut [S]) {
+        let [_, rest_cos, rest_sin] = p.elastic;
+        out[0] = rest_sin.atan2(rest_cos);
+        out[1] = Fold::new(&at.x_start).angle();
+        out[2] = p.damping / at.dt;
+    }
+
     #[inline(always)]
     fn vertex_block<S: Scalar>(
         at: &At<S, 4>,
         p: &DampedEdge<S>,
+        start: &[S],
         corner: usize,
     ) -> (Vec3<S>, Mat3<S>) {
-        let (now, start) = (angle_of(at.x), angle_of(at.x_start));
-        let (edge, viscous) = (p.edge(), p.damping / at.dt);
-        let moment = edge.stiffness * bend(now, &edge) + viscous * turn(now, start);
-        assemble_corner(&at.x, edge.stiffness + viscous, moment, corner)
+        let hinge = Fold::new(&at.x);
+        let (angle, elastic, viscous) = (hinge.angle(), p.elastic[0], start[2]);
+        let moment = elastic * wrap(angle - start[0]) + viscous * wrap(angle - start[1]);
+        hinge.block(elastic + viscous, moment, corner)
     }
 }

@@ -22,9 +22,11 @@
 //! Gauss-Newton's, `k g g^T`. Damping is that of the angle's rate ([`DampedHinge`]).
 
 mod damping;
+mod fold;
 mod stiffness;
 
 pub use damping::{DampedEdge, DampedHinge};
+use fold::{Fold, wrap};
 use gusset_energy::{
     At, Blocks, BuildError, Element, Energy, Mat3, Scalar, Site, Terms, Vec3, fields, non_negative,
     register, vec3,
@@ -95,6 +97,8 @@ impl Element<4> for Hinge {
     type Params<S: Scalar> = Edge<S>;
     const CLOSED_FORM: bool = true;
     const VERTEX_BLOCK: bool = true;
+    const WIDE: bool = true;
+    const START: usize = 1;
 
     fn energy<S: Scalar>(at: &At<S, 4>, p: &Edge<S>) -> S {
         let [a, b, c, d] = at.x;
@@ -110,12 +114,22 @@ impl Element<4> for Hinge {
         assemble(&at.x, p.stiffness, moment, out);
     }
 
+    /// The angle at rest.
     #[inline(always)]
-    fn vertex_block<S: Scalar>(at: &At<S, 4>, p: &Edge<S>, corner: usize) -> (Vec3<S>, Mat3<S>) {
-        let [a, b, c, d] = at.x;
-        let (n1, n2) = ((c - a).cross(d - a), (d - b).cross(c - b));
-        let moment = p.stiffness * bend(angle(d - c, n1, n2), p);
-        assemble_corner(&at.x, p.stiffness, moment, corner)
+    fn start<S: Scalar>(_: &At<S, 4>, p: &Edge<S>, out: &mut [S]) {
+        out[0] = p.rest_sin.atan2(p.rest_cos);
+    }
+
+    #[inline(always)]
+    fn vertex_block<S: Scalar>(
+        at: &At<S, 4>,
+        p: &Edge<S>,
+        start: &[S],
+        corner: usize,
+    ) -> (Vec3<S>, Mat3<S>) {
+        let hinge = Fold::new(&at.x);
+        let moment = p.stiffness * wrap(hinge.angle() - start[0]);
+        hinge.block(p.stiffness, moment, corner)
     }
 }
 
@@ -145,38 +159,6 @@ fn assemble<S: Scalar>(
             out.hessian[i][j] = stiff.outer(g[j]);
         }
     }
-}
-
-/// The share of one corner in [`assemble`].
-#[inline(always)]
-fn assemble_corner<S: Scalar>(
-    [a, b, c, d]: &[Vec3<S>; 4],
-    stiffness: S,
-    moment: S,
-    corner: usize,
-) -> (Vec3<S>, Mat3<S>) {
-    let (a, b, c, d) = (*a, *b, *c, *d);
-    let e = d - c;
-    let (n1, n2) = ((c - a).cross(d - a), (d - b).cross(c - b));
-    let squared = e.norm_squared();
-    let length = squared.sqrt();
-    let least = squared * squared * 1e-24;
-    let ga = || n1 * (-length / n1.norm_squared().max(least));
-    let gb = || n2 * (-length / n2.norm_squared().max(least));
-    let along = || ((a - c).dot(e) / squared, (b - c).dot(e) / squared);
-    let g = match corner {
-        0 => ga(),
-        1 => gb(),
-        2 => {
-            let (s, t) = along();
-            ga() * (s - 1.0) + gb() * (t - 1.0)
-        }
-        _ => {
-            let (s, t) = along();
-            -(ga() * s + gb() * t)
-        }
-    };
-    (g * moment, (g * stiffness).outer(g))
 }
 
 impl Energy for Hinge {

@@ -56,6 +56,7 @@ impl Element<1> for Inertia {
     type Params<S: Scalar> = Particle<S>;
     const PSD: Psd = Psd::Exact;
     const CLOSED_FORM: bool = true;
+    const WIDE: bool = true;
 
     fn energy<S: Scalar>(at: &At<S, 1>, p: &Particle<S>) -> S {
         let y = target(at, p);
@@ -71,6 +72,7 @@ impl Element<1> for Inertia {
 }
 
 /// Where the particle would go on its own.
+#[inline(always)]
 fn target<S: Scalar>(at: &At<S, 1>, p: &Particle<S>) -> Vec3<S> {
     let velocity = at.v_start[0] + (p.gravity + p.force / p.mass) * at.dt;
     at.x_start[0] + velocity * at.dt

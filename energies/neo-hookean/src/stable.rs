@@ -30,6 +30,7 @@ pub struct Stable;
 impl Element<3> for Stable {
     type Params<S: Scalar> = Triangle<S>;
     const VERTEX_BLOCK: bool = true;
+    const WIDE: bool = true;
 
     fn energy<S: Scalar>(at: &At<S, 3>, p: &Triangle<S>) -> S {
         let f = p.rest.deformation(&at.x);
@@ -46,6 +47,7 @@ impl Element<3> for Stable {
     fn vertex_block<S: Scalar>(
         at: &At<S, 3>,
         p: &Triangle<S>,
+        _: &[S],
         corner: usize,
     ) -> (Vec3<S>, Mat3<S>) {
         let [f1, f2] = p.rest.deformation(&at.x).columns;

@@ -204,7 +204,7 @@ fn the_stable_law_is_finite_without_area() {
     for x in [line, [Vec3::zero(); 3]] {
         let at = At { x, x_start: x, v_start: [Vec3::zero(); 3], dt: 0.01 };
         Check::<Stable, 3>::new(|random| (near_rest(random, 2e-3), triangle()))
-            .vertex_formula(|at, p, corner| Stable::vertex_block(at, p, corner).1)
+            .vertex_formula(|at, p, corner| Stable::vertex_block(at, p, &[], corner).1)
             .degenerate(at, triangle())
             .run();
     }

@@ -99,9 +99,11 @@ impl Element<4> for Stable {
     }
 
     /// `V [mu |m|^2 I + lambda' (cof F m)(cof F m)^T]`: along one vertex's motion the second derivative of `J` vanishes.
+    #[inline(always)]
     fn vertex_block<S: Scalar>(
         at: &At<S, 4>,
         p: &Tetrahedron<S>,
+        _: &[S],
         corner: usize,
     ) -> (Vec3<S>, Mat3<S>) {
         let (f, m, bulk) = (p.deformation(&at.x), p.row(corner), p.lambda + p.mu);
@@ -151,9 +153,11 @@ impl Element<4> for Log {
     }
 
     /// `V [mu |m|^2 I + (lambda (1 - log J) + mu)/J^2 (cof F m)(cof F m)^T]`.
+    #[inline(always)]
     fn vertex_block<S: Scalar>(
         at: &At<S, 4>,
         p: &Tetrahedron<S>,
+        _: &[S],
         corner: usize,
     ) -> (Vec3<S>, Mat3<S>) {
         let (f, m) = (p.deformation(&at.x), p.row(corner));

@@ -1,5 +1,6 @@
 //! Block descent, by theme: the step itself, contact, the scenes of the article on resting contact.
 
+mod apart;
 mod colours;
 mod motion;
 mod resting;

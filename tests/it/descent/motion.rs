@@ -95,6 +95,53 @@ fn internal_forces_keep_the_momentum() {
     assert!(error(1000) < 1e-9, "{}", error(1000));
 }
 
+/// Other laws of films and solids reach the global solver's minimum too.
+#[test]
+fn other_laws_reach_the_same_minimum() {
+    let film = |energy: &str| {
+        format!(
+            "[[body]]\nname = \"body\"\nshape = {{ kind = \"grid\", size = [0.4, 0.4], cells = [4, 4] }}\n\
+             fixed = \"top\"\nmaterial = {{ area_density = 0.2 }}\nvelocity = [0, 0, 0.2]\n\
+             [[energy]]\nkind = \"hinge\"\nbody = \"body\"\nper_length = 0.01\n{energy}"
+        )
+    };
+    let solid = "[[body]]\nname = \"body\"\nshape = { kind = \"box\", size = [0.3, 0.1, 0.1], cells = [3, 1, 1] }\n\
+                 fixed = \"left\"\nmaterial = { density = 100 }\nvelocity = [0, 0, 0.2]\n\
+                 [[energy]]\nkind = \"tet-neo-hookean\"\nbody = \"body\"\nmu = 2e3\nlambda = 2e3\n";
+    let stvk = "[[energy]]\nkind = \"stvk\"\nbody = \"body\"\nmu = 100\nlambda = 100\n";
+    for bodies in [film(stvk), film(&stvk.replace("stvk", "neo-hookean")), solid.to_owned()] {
+        let run = |solver: &str| {
+            let mut play =
+                Play::read(&format!("dt = 0.005\nduration = 1\n[solver]\n{solver}\n{bodies}"));
+            play.steps(6);
+            play.state.x
+        };
+        let newton = run("tolerance = 1e-11");
+        let descent = run("kind = \"vbd\"\niterations = 3000\ntolerance = 1e-13");
+        let off = descent.iter().zip(&newton).map(|(a, b)| a.distance(*b));
+        let off = off.fold(0.0, f64::max);
+        assert!(off < 1e-7, "{off:e} in\n{bodies}");
+    }
+}
+
+/// The step certificate falls from sweep to sweep; a motion of the whole body that was lost comes back only slowly, vertex by
+/// vertex.
+#[test]
+fn sweeps_converge_fast_for_short_waves_and_slowly_for_long_ones() {
+    let residuals = |sweeps: u32| {
+        let mut play = Play::read(&hanging(&format!("kind = \"vbd\"\niterations = {sweeps}")));
+        play.step().descent.as_ref().unwrap().residuals.clone()
+    };
+    let all = residuals(200);
+    assert_eq!(all.len(), 200);
+    // The same sweeps, however many follow.
+    assert_eq!(all[..20], residuals(20)[..]);
+    assert!(all.windows(2).all(|r| r[1] <= 1.05 * r[0] + 1e-12), "{all:?}");
+    let fall = |from: usize, to: usize| (all[from] / all[to]).log10() / (to - from) as f64;
+    assert!(all[199] < 1e-3 * all[0], "{:e} of {:e}", all[199], all[0]);
+    assert!(fall(0, 5) > 2.0 * fall(100, 199), "{} and {}", fall(0, 5), fall(100, 199));
+}
+
 /// An energy that only its author's crate knows works under block descent unchanged.
 #[test]
 fn the_template_energy_works() {
