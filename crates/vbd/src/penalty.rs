@@ -29,9 +29,9 @@ pub(crate) fn step(
     let mut u: Vec<DVec3> = y.iter().zip(x_start).map(|(y, x)| *y - *x).collect();
     let toward: Vec<DVec3> =
         u.iter().zip(x_start).map(|(u, x)| *x + u.clamp_length_max(budget)).collect();
+    let way = u.iter().fold(0.0_f64, |way, u| way.max(u.length()));
     if schedule == Schedule::PrePostInit {
         // The first detection serves the inertial start alone, of which the length is known.
-        let way = u.iter().fold(0.0_f64, |way, u| way.max(u.length()));
         parts.detect_for(x_start, &toward, reach, Need { way, margin: 0.0 })?;
     } else {
         parts.detect(x_start, &toward, reach)?;
@@ -40,8 +40,13 @@ pub(crate) fn step(
     parts.put(&u, x);
     if schedule == Schedule::PrePostInit {
         let here = x.clone();
-        let need = Need { way: SMALL * rule.gap, margin: law.margin };
-        parts.detect_for(&here, &here, reach, need)?;
+        if way > budget {
+            // What goes too far for its planes has long corrections coming.
+            parts.detect(&here, &here, reach)?;
+        } else {
+            let need = Need { way: SMALL * rule.gap, margin: law.margin };
+            parts.detect_for(&here, &here, reach, need)?;
+        }
         u.fill(DVec3::ZERO);
     }
     parts.record.budget = budget;
