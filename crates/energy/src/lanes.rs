@@ -20,7 +20,7 @@ pub(crate) trait Machine: Copy + Debug + 'static {
 
     /// The machine, within a job that was dispatched to it.
     fn get() -> Self;
-    fn new(self, values: [f64; WIDTH]) -> Self::Numbers;
+    fn load(self, values: [f64; WIDTH]) -> Self::Numbers;
     fn to_array(self, a: Self::Numbers) -> [f64; WIDTH];
     fn splat(self, value: f64) -> Self::Numbers;
     fn add(self, a: Self::Numbers, b: Self::Numbers) -> Self::Numbers;
@@ -67,7 +67,7 @@ impl Machine for Portable {
     }
 
     functions! {
-        new(self, values: [f64; WIDTH]) -> f64x4 = f64x4::new(values);
+        load(self, values: [f64; WIDTH]) -> f64x4 = f64x4::new(values);
         to_array(self, a: f64x4) -> [f64; WIDTH] = a.to_array();
         splat(self, value: f64) -> f64x4 = f64x4::splat(value);
         add(self, a: f64x4, b: f64x4) -> f64x4 = a + b;
@@ -100,7 +100,7 @@ mod avx2 {
         }
 
         functions! {
-            new(self, v: [f64; WIDTH]) -> __m256d = self.avx._mm256_setr_pd(v[0], v[1], v[2], v[3]);
+            load(self, v: [f64; WIDTH]) -> __m256d = self.avx._mm256_setr_pd(v[0], v[1], v[2], v[3]);
             to_array(self, a: __m256d) -> [f64; WIDTH] = bytemuck::cast(a);
             splat(self, value: f64) -> __m256d = self.avx._mm256_set1_pd(value);
             add(self, a: __m256d, b: __m256d) -> __m256d = self.avx._mm256_add_pd(a, b);
@@ -168,7 +168,7 @@ pub(crate) struct Lanes<M: Machine> {
 impl<M: Machine> Lanes<M> {
     #[inline(always)]
     pub(crate) fn new(machine: M, values: [f64; WIDTH]) -> Self {
-        Self { numbers: machine.new(values), machine }
+        Self { numbers: machine.load(values), machine }
     }
 
     #[inline(always)]
