@@ -39,6 +39,7 @@ mod graph;
 mod lower;
 mod sym;
 mod tape;
+mod terms;
 
 #[cfg(test)]
 mod jet;
@@ -51,3 +52,4 @@ pub use glsl::{GLSL_PRELUDE_DECLARATIONS, glsl};
 pub use graph::Graph;
 pub use sym::Sym;
 pub use tape::{LANES, Registers, Tape};
+pub use terms::Termed;
