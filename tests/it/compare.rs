@@ -91,7 +91,11 @@ fn two_runs_are_put_side_by_side() {
     let lines: Vec<&str> = said.out.lines().collect();
     assert!(lines[0].contains("sticky") && lines[0].contains("smooth"), "{}", said.out);
     assert!(lines.iter().any(|l| l.starts_with("lowest at 0.3 s")), "{}", said.out);
-    assert!(lines.last().unwrap().contains("0 / 41") && lines.last().unwrap().contains("0 / 31"));
+    let frames = lines.iter().find(|l| l.starts_with("frames with intersections")).unwrap();
+    assert!(frames.contains("0 / 41") && frames.contains("0 / 31"), "{}", said.out);
+    assert!(lines.iter().any(|l| l.starts_with("largest linear residual")), "{}", said.out);
+    let apart = lines.last().unwrap();
+    assert!(apart.starts_with("positions: ") && apart.ends_with("over 31 frames"), "{apart}");
     assert!(said.messages.contains("only in `sticky`: `pairs`"), "{}", said.messages);
     let svg = std::fs::read_to_string(bench.path("sticky/compare-smooth.svg")).unwrap();
     assert!(svg.contains("sticky") && svg.contains("lowest") && !svg.contains(">pairs"));
@@ -103,9 +107,12 @@ fn two_runs_are_put_side_by_side() {
     let rows = json["rows"].as_array().unwrap();
     assert_eq!(
         rows.len(),
-        3 * 3 + 1,
-        "three columns at two times, their ranges, and intersections"
+        3 * 3 + 2,
+        "three columns at two times, their ranges, linear residuals, and intersections"
     );
+    let apart = json["positions"]["distance"].as_f64().unwrap();
+    assert!(apart > 1e-9 && json["positions"]["same_bits"] == false, "{json}");
+    assert!(json["positions"]["body"] == "cloth" && json["positions"]["frames"] == 31, "{json}");
     assert_eq!(rows[6]["what"], "range of on-ball.x, 0.2 to 0.3 s");
     let column = |run: &str, c: usize| -> Vec<f64> {
         let text = std::fs::read_to_string(bench.path(run).join("probes.csv")).unwrap();
@@ -120,6 +127,13 @@ fn two_runs_are_put_side_by_side() {
     let table = gusset(&["compare", &a, &b, "--markdown", "--probe", "lowest"]).done().out;
     assert!(table.starts_with("| Measurement | sticky | smooth |\n|---|---:|---:|\n"), "{table}");
 
+    // Runs that are further apart than allowed fail; a run and itself have the same bits.
+    let within = |other: &str, limit: &str| gusset(&["compare", &a, other, "--within", limit]);
+    assert_eq!(within(&b, &(0.5 * apart).to_string()).exit, Exit::Failed);
+    assert_eq!(within(&b, &(2.0 * apart).to_string()).exit, Exit::Done);
+    let same = within(&a, "0").done().out;
+    assert!(same.ends_with("positions: the same bits in 41 frames\n"), "{same}");
+
     let refused = |args: &[&str]| {
         let said = gusset(&[&["compare"], args].concat());
         assert_eq!(said.exit, Exit::BadInput, "{}", said.messages);
@@ -130,6 +144,7 @@ fn two_runs_are_put_side_by_side() {
     let late = refused(&[&a, &b, "--at", "0.35"]);
     assert!(late.contains("run `smooth` has nothing at 0.35 s; it goes from 0 s to 0.3"), "{late}");
     assert!(refused(&[&a, &b, "--window", "0"]).contains("--window"));
+    assert!(refused(&[&a, &b, "--within", "-1"]).contains("--within"));
     assert!(refused(&[&a, &bench.text("none")]).contains("no such folder"));
 }
 

@@ -236,6 +236,9 @@ pub(crate) struct CompareArguments {
     /// A probe to compare, instead of all that both runs have. May be given again.
     #[arg(long, value_name = "NAME")]
     pub(crate) probe: Vec<String>,
+    /// Fail (exit code 1) unless all positions are within that many metres of each other.
+    #[arg(long, value_name = "METRES", allow_negative_numbers = true)]
+    pub(crate) within: Option<f64>,
     /// Print a Markdown table.
     #[arg(long, conflicts_with = "json")]
     pub(crate) markdown: bool,

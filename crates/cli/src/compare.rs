@@ -1,8 +1,10 @@
-//! `gusset compare`: the probes of two runs side by side.
+//! `gusset compare`: the probes of two runs side by side, and how far apart their positions are.
+
+mod positions;
 
 use crate::arguments::CompareArguments;
 use crate::check;
-use crate::console::Console;
+use crate::console::{Console, metres};
 use crate::failure::{Exit, Failure, Outcome, write_file};
 use crate::run::short;
 use gusset_output::{
@@ -15,6 +17,9 @@ use std::path::{Path, PathBuf};
 pub(crate) fn command(arguments: &CompareArguments, console: &mut Console<'_>) -> Outcome {
     let mut runs = [Run::open(&arguments.first)?, Run::open(&arguments.second)?];
     distinct(&mut runs);
+    if arguments.within.is_some_and(|within| within.is_nan() || within < 0.0) {
+        return Err(Failure::bad_input("`--within` must be a number of metres, 0 or more"));
+    }
     let probes = probes(&runs, &arguments.probe)?;
     let times = times(&runs, arguments)?;
     for (run, other) in [(0, 1), (1, 0)] {
@@ -27,18 +32,36 @@ pub(crate) fn command(arguments: &CompareArguments, console: &mut Console<'_>) -
         }
     }
     let rows = rows(&runs, &probes, &times, arguments.window, console)?;
-    let svg = draw(&runs, &probes, arguments)?;
+    let svg = if probes.is_empty() { None } else { Some(draw(&runs, &probes, arguments)?) };
     let names = [runs[0].name.clone(), runs[1].name.clone()];
+    let positions = positions::farthest(&runs)?;
+    if let Err(why) = &positions {
+        console.message(format_args!("positions were not compared: {why}"));
+    }
+    let positions = positions.ok();
+    let near = arguments.within.is_none_or(|within| {
+        let near = positions.as_ref().is_some_and(|p| p.distance <= within);
+        if !near {
+            console
+                .message(format_args!("the runs are not within {} of each other", metres(within)));
+        }
+        near
+    });
     if console.wants_json() {
-        console.object(&Comparison { runs: names, rows, svg });
+        console.object(&Comparison { runs: names, rows, positions, svg });
     } else {
         let lines = if arguments.markdown { markdown(&names, &rows) } else { plain(&names, &rows) };
         for line in lines {
             console.line(line);
         }
-        console.message(format_args!("curves: {}", svg.display()));
+        if let Some(positions) = &positions {
+            console.line(positions.text());
+        }
+        if let Some(svg) = &svg {
+            console.message(format_args!("curves: {}", svg.display()));
+        }
     }
-    Ok(Exit::Done)
+    Ok(if near { Exit::Done } else { Exit::Failed })
 }
 
 /// A run with what it measured.
@@ -51,13 +74,12 @@ struct Run {
 impl Run {
     fn open(path: &Path) -> Result<Self, Failure> {
         let reader = RunReader::open(path)?;
-        let table = reader.probes()?.filter(|table| table.columns.len() > 1);
-        let Some(table) = table.filter(|table| !table.rows.is_empty()) else {
-            return Err(Failure::bad_input(format_args!(
-                "the run has no probes to compare; its scene needs [[probe]] tables: {}",
-                path.display()
-            )));
-        };
+        let table = reader.probes()?.filter(|table| !table.rows.is_empty());
+        // A run without probes still has positions; its times are those of its frames.
+        let table = table.unwrap_or_else(|| Table {
+            columns: vec!["time [s]".to_owned()],
+            rows: reader.times().iter().map(|t| vec![*t]).collect(),
+        });
         let folder = std::path::absolute(path).ok();
         let name = folder.as_deref().and_then(Path::file_name).unwrap_or(path.as_os_str());
         Ok(Self { name: name.to_string_lossy().into_owned(), reader, table })
@@ -66,6 +88,13 @@ impl Run {
     /// Names of the probes' columns, without units.
     fn names(&self) -> impl Iterator<Item = &str> {
         self.table.columns.iter().skip(1).map(|column| split_unit(column).0)
+    }
+
+    /// Largest relative residual of a linear solve of the run; NaN where nothing was solved.
+    fn linear_residual(&self) -> Result<f64, Failure> {
+        let steps = self.reader.steps()?;
+        let residuals = steps.iter().filter_map(|step| step["linear_residual"].as_f64());
+        Ok(residuals.filter(|r| *r > 0.0).fold(f64::NAN, f64::max))
     }
 
     fn end(&self) -> f64 {
@@ -144,7 +173,7 @@ fn probes(runs: &[Run; 2], wanted: &[String]) -> Result<Vec<Shared>, Failure> {
         }
         shared.push(Shared { name: name.to_owned(), unit: unit.to_owned(), columns: [c, other] });
     }
-    if shared.is_empty() {
+    if shared.is_empty() && runs.iter().all(|run| run.names().next().is_some()) {
         let list = |run: &Run| run.names().collect::<Vec<_>>().join("`, `");
         return Err(Failure::bad_input(format_args!(
             "the runs have no probe in common: `{}` has `{}`, `{}` has `{}`",
@@ -240,6 +269,10 @@ fn rows(
         let range = |run: usize| runs[run].range(columns[run], from, to);
         rows.push(row(format!("range of {name}, {span}"), unit, [range(0), range(1)]));
     }
+    let residuals = [runs[0].linear_residual()?, runs[1].linear_residual()?];
+    if residuals.iter().any(|r| r.is_finite()) {
+        rows.push(row("largest linear residual".to_owned(), "", residuals));
+    }
     let mut counts = Vec::new();
     for run in runs {
         let looks = check::frames(&run.reader, console)?;
@@ -288,7 +321,10 @@ fn draw(
 struct Comparison {
     runs: [String; 2],
     rows: Vec<Row>,
-    svg: PathBuf,
+    /// How far apart they are; null where their meshes or times differ.
+    positions: Option<positions::Farthest>,
+    /// Where the curves are; null without probes.
+    svg: Option<PathBuf>,
 }
 
 fn markdown(names: &[String; 2], rows: &[Row]) -> Vec<String> {
