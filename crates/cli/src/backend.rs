@@ -75,7 +75,12 @@ pub(crate) mod vulkan {
         let opened = VulkanBackend::open(device)
             .and_then(|mut backend| backend.prepare(terms).map(|()| backend));
         let backend = opened.map_err(|error| match error {
-            GpuError::NoSuchDevice { .. } => Failure::bad_input(error),
+            // What was asked for is not on this machine.
+            GpuError::NoLoader(_)
+            | GpuError::NoDevice(_)
+            | GpuError::NoneUsable(_)
+            | GpuError::NoSuchDevice { .. }
+            | GpuError::NotUsable { .. } => Failure::bad_input(error),
             _ => Failure::failed(error),
         })?;
         Ok(chosen(backend, false, "as asked for".to_owned()))
@@ -131,7 +136,7 @@ pub(crate) mod vulkan {
     use super::{Chosen, Failure, Term};
 
     pub(super) fn open(_: Option<&str>, _: &[Box<dyn Term>]) -> Result<Chosen, Failure> {
-        Err(Failure::failed(
+        Err(Failure::bad_input(
             "this program was built without Vulkan; build it with `--features vulkan`, or run with `--backend cpu`",
         ))
     }
