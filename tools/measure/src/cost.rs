@@ -4,6 +4,7 @@
 //! share cost no more than that. Numbers are 8 bytes, indices 4.
 
 use crate::sheet::Sheet;
+use gusset_contact::CollisionMesh;
 use gusset_energy::block_count;
 use gusset_system::System;
 use std::collections::BTreeMap;
@@ -31,9 +32,13 @@ impl Cost {
             let written = count * (24.0 * n + 72.0 * hessian);
             let flops = count * statements(derivatives);
             let form = if shader.closed_form.is_some() { "closed_form" } else { "exact" };
-            stages.insert(format!("{name}.{form}"), (read + written, flops));
-            let flops = count * statements(&shader.energy);
-            stages.insert(format!("{name}.energy"), (read + 8.0 * count, flops));
+            // A kind may have several terms, one for each body.
+            let mut add = |form: &str, bytes: f64, flops: f64| {
+                let stage = stages.entry(format!("{name}.{form}")).or_insert((0.0, 0.0));
+                *stage = (stage.0 + bytes, stage.1 + flops);
+            };
+            add(form, read + written, flops);
+            add("energy", read + 8.0 * count, count * statements(&shader.energy));
             contributions += count * hessian;
             corners += count * n;
         }
@@ -50,6 +55,25 @@ impl Cost {
         );
         stages.insert("download".to_owned(), (72.0 * blocks + 24.0 * rows, 0.0));
         Self { stages }
+    }
+
+    /// Adds a query for candidates: boxes and trees of vertices, edges and triangles are written and read once, each vertex and
+    /// each edge goes down a tree once, and so many pairs are written.
+    pub(crate) fn add_candidates(&mut self, mesh: &CollisionMesh, pairs: usize) {
+        const BOX: f64 = 24.0;
+        let counts = [(mesh.vertices.len(), 1), (mesh.edges.len(), 2), (mesh.triangles.len(), 3)];
+        let (mut bytes, mut flops) = (8.0 * pairs as f64, 0.0);
+        for (count, corners) in counts.map(|(n, c)| (n as f64, f64::from(c))) {
+            // Two positions and a number for each corner; a box, and two nodes of a tree.
+            bytes += count * (corners * (48.0 + 4.0) + 3.0 * 2.0 * BOX);
+            flops += count * (corners * 12.0 + 12.0);
+        }
+        for (queries, leaves) in [(counts[0].0, counts[2].0), (counts[1].0, counts[1].0)] {
+            let visited = queries as f64 * (leaves as f64).log2().ceil().max(1.0);
+            bytes += visited * BOX;
+            flops += visited * 6.0;
+        }
+        self.stages.insert("candidates".to_owned(), (bytes, flops));
     }
 
     /// Bytes and operations; 0 where the model has nothing to say.

@@ -232,6 +232,11 @@ impl<'s> Recorder<'s> {
         Ok(Ticket { bytes: Some(to), element: PhantomData })
     }
 
+    /// Copies one array over another of the same length.
+    pub fn copy_array<T: Pod>(&mut self, from: &Array<T>, to: &Array<T>) -> Result<(), GpuError> {
+        self.copy(from.copied(0..from.len()), to.copied(0..to.len()))
+    }
+
     fn copy(&mut self, from: Subbuffer<[u8]>, to: Subbuffer<[u8]>) -> Result<(), GpuError> {
         // SAFETY: both are kept until the work is done, and `barrier` separates what depends on each other.
         unsafe { self.commands.copy_buffer(&CopyBufferInfo::buffers(from.clone(), to.clone())) }
