@@ -246,7 +246,7 @@ stiffness = "50 N"
 fn a_new_energy_is_a_copy_of_the_template() {
     let bench = Bench::new();
     let checkout = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let files = ["Cargo.toml", "src/lib.rs", "src/main.rs", "tests/spring.rs"]
+    let files = ["Cargo.toml", "src/lib.rs", "src/main.rs", "tests/spring.rs", "scene.toml"]
         .map(|file| format!("energies/template/{file}"));
     for file in &files {
         let to = bench.path(file);

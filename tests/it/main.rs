@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can't be set up has failed")]
 
+mod article;
 mod bad_input;
 mod bag;
 mod cli;

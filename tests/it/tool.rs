@@ -36,6 +36,13 @@ pub(crate) fn gusset(args: &[&str]) -> Said {
     Said { exit, out: text(out), messages: text(messages) }
 }
 
+/// Tells what a test could not do, where nobody can miss it: not by `eprintln!`, which the test harness keeps to itself.
+pub(crate) fn skip(why: &str) {
+    use std::io::Write as _;
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    let _ = writeln!(std::io::stderr(), "SKIPPED in {test}: {why}");
+}
+
 /// Separates arguments in the environment of a child.
 const SEPARATOR: char = '\u{1f}';
 const ARGUMENTS: &str = "GUSSET_TEST_ARGUMENTS";

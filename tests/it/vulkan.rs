@@ -1,13 +1,10 @@
 //! Scenes on a Vulkan device against the CPU. Without a device these tests say so and check nothing;
 //! `GUSSET_REQUIRE_VULKAN=1` makes that a failure.
 
-#![allow(
-    clippy::print_stderr,
-    reason = "what is skipped is said loudly; distances are worth seeing"
-)]
+#![allow(clippy::print_stderr, reason = "distances are worth seeing")]
 
 use crate::play::load;
-use crate::tool::{Bench, command, gusset};
+use crate::tool::{Bench, command, gusset, skip};
 use glam::DVec3;
 use gusset_contact::{Candidates, CollisionMesh, Detection as _, Sweep};
 use gusset_gpu::vulkan::{Device, Fault};
@@ -24,7 +21,7 @@ fn device() -> Option<Device> {
         .map_err(|error| {
             let required = std::env::var_os("GUSSET_REQUIRE_VULKAN").is_some();
             assert!(!required, "a Vulkan device is required here, and: {error}");
-            eprintln!("SKIPPED: no Vulkan device, so nothing was compared ({error})");
+            skip(&format!("no Vulkan device, so nothing was compared ({error})"));
         })
         .ok()
 }
@@ -210,6 +207,7 @@ fn the_tool_lists_devices_and_runs_on_one() {
         assert!(listed["none_because"].is_string());
         let bench = Bench::new();
         let said = gusset(&["run", &bench.scene(), "--backend", "vulkan"]);
+        assert_eq!(said.exit, gusset_cli::Exit::BadInput);
         assert!(said.messages.contains("--backend cpu"), "{}", said.messages);
         return;
     }
@@ -328,4 +326,50 @@ fn an_energy_without_a_kernel_is_evaluated_on_the_cpu() {
     assert!(records[0].kernels.keys().all(|k| !k.starts_with("stvk")));
     assert!(records[0].kernels["contact_rows"] > 0.0);
     assert_no_complaints(&device);
+}
+
+/// Kernels of the template's energy, which do not come with the framework: compiled once, then taken from the disk.
+#[test]
+fn kernels_of_ones_own_energy_are_kept_on_disk() {
+    if device().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let scene = concat!(env!("CARGO_MANIFEST_DIR"), "/../energies/template/scene.toml");
+    let cache = bench.text("kernels");
+    let run = |out: &str| {
+        let out = bench.text(out);
+        let args =
+            ["run", scene, "--backend", "vulkan", "--steps", "2", "--no-view", "--out", &out];
+        command(&args).env("GUSSET_KERNEL_CACHE", &cache).output().unwrap().status.success()
+    };
+    if let Err(why) = gusset_gpu::compile::compiler() {
+        skip(&format!("no shaderc, so the template's energy was not compiled ({why})"));
+        return;
+    }
+    assert!(run("first"));
+    let kept = || -> Vec<(String, std::time::SystemTime)> {
+        let entries = std::fs::read_dir(&cache).unwrap().map(Result::unwrap);
+        let mut kept: Vec<_> = entries
+            .map(|e| {
+                (e.file_name().into_string().unwrap(), e.metadata().unwrap().modified().unwrap())
+            })
+            .collect();
+        kept.sort();
+        kept
+    };
+    let first = kept();
+    let stages: Vec<&str> = first.iter().map(|(name, _)| name.split('.').nth(1).unwrap()).collect();
+    assert_eq!(stages, ["energy", "exact"], "{first:?}");
+    assert!(first.iter().all(|(name, _)| name.starts_with("spring.")));
+    assert!(run("second") && kept() == first, "they were compiled again");
+    // What is damaged is made anew.
+    for (name, _) in &first {
+        std::fs::write(bench.path("kernels").join(name), b"no SPIR-V").unwrap();
+    }
+    assert!(run("third"));
+    for (name, _) in &first {
+        let bytes = std::fs::read(bench.path("kernels").join(name)).unwrap();
+        assert!(bytes.starts_with(&[3, 2, 0x23, 7]) && bytes.len() > 1000, "{name}");
+    }
 }

@@ -7,7 +7,8 @@ use gusset_energy::registry;
 use std::path::{Path, PathBuf};
 
 /// What is copied of the template.
-const COPIED: [&str; 4] = ["Cargo.toml", "src/lib.rs", "src/main.rs", "tests/spring.rs"];
+const COPIED: [&str; 5] =
+    ["Cargo.toml", "src/lib.rs", "src/main.rs", "tests/spring.rs", "scene.toml"];
 
 /// Copies the template under another name.
 pub(crate) fn command(arguments: &NewEnergyArguments, console: &mut Console<'_>) -> Outcome {
@@ -45,7 +46,7 @@ pub(crate) fn command(arguments: &NewEnergyArguments, console: &mut Console<'_>)
     }
     console.message(format_args!(
         "next: write your formula in energies/{name}/src/lib.rs, test it with `cargo test --release -p \
-         gusset-{name}`, and use it: `cargo run --release -p gusset-{name} -- run SCENE`"
+         gusset-{name}`, and use it: `cargo run --release -p gusset-{name} -- run energies/{name}/scene.toml`"
     ));
     Ok(Exit::Done)
 }
@@ -64,6 +65,7 @@ fn renamed(text: &str, name: &str) -> String {
         .replace("gusset-spring", &format!("gusset-{name}"))
         .replace("gusset_template", &format!("gusset_{}", name.replace('-', "_")))
         .replace("\"spring\"", &format!("\"{name}\""))
+        .replace("energies/template", &format!("energies/{name}"))
         .replace("Spring", &camel)
 }
 

@@ -125,10 +125,16 @@ pub fn compiler() -> Result<String, String> {
 mod library {
     use super::Source;
 
+    /// The library does not tell its version, so what it makes of one kernel stands for it.
     pub(super) fn version() -> Result<String, String> {
-        // The library does not tell its version; the bindings and the SPIR-V it writes are all there is.
-        let (version, revision) = shaderc::get_spirv_version();
-        Ok(format!("libshaderc, SPIR-V {version:#x}.{revision}"))
+        let probe = crate::source::kernel("gather_blocks");
+        let words = run(&probe)?;
+        let bytes: &[u8] = bytemuck::cast_slice(&words);
+        let key = super::key(&probe);
+        Ok(match super::BUILTIN.iter().find(|b| b.0 == key) {
+            Some((_, pinned)) if *pinned == bytes => format!("{}, linked", super::PINNED),
+            _ => format!("a linked shaderc that writes {}", super::hash(&[bytes])),
+        })
     }
 
     pub(super) fn run(source: &Source) -> Result<Vec<u32>, String> {

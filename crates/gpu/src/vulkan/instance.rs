@@ -167,8 +167,9 @@ fn find<'a>(infos: &'a [DeviceInfo], wanted: &str) -> Option<&'a DeviceInfo> {
     if let Ok(index) = wanted.parse::<usize>() {
         return infos.get(index);
     }
-    let wanted = wanted.to_lowercase();
-    infos.iter().find(|d| d.name.to_lowercase().contains(&wanted))
+    let wanted = wanted.trim().to_lowercase();
+    let named = |d: &&DeviceInfo| !wanted.is_empty() && d.name.to_lowercase().contains(&wanted);
+    infos.iter().find(named)
 }
 
 fn listen(
@@ -243,6 +244,7 @@ fn describe(index: usize, device: &PhysicalDevice) -> DeviceInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vulkano::VulkanObject as _;
 
     fn device(index: usize, name: &str) -> DeviceInfo {
         DeviceInfo {
@@ -263,7 +265,33 @@ mod tests {
         assert_eq!(find(&devices, "1").unwrap().index, 1);
         assert_eq!(find(&devices, "LLVMpipe").unwrap().index, 1);
         assert_eq!(find(&devices, "gpu").unwrap().index, 0);
-        assert!(find(&devices, "2").is_none() && find(&devices, "radeon").is_none());
+        for none in ["2", "radeon", "", " ", "-1", "1.0"] {
+            assert!(find(&devices, none).is_none(), "{none}");
+        }
+    }
+
+    /// The listening itself is tested: what no driver may be asked for is complained about.
+    #[test]
+    fn the_validation_layer_is_heard() {
+        let opened =
+            Instance::new(true).and_then(|i| Ok((super::super::Device::open(&i, None)?, i)));
+        let Some((device, instance)) = opened.ok().filter(|(_, i)| i.validates()) else {
+            let text = "SKIPPED: no Vulkan device with a validation layer, so it was not heard\n";
+            std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes()).unwrap();
+            return;
+        };
+        assert!(instance.complaints().is_empty(), "{:?}", instance.complaints());
+        let nothing = ash::vk::BufferCreateInfo::default();
+        let mut buffer = ash::vk::Buffer::null();
+        let (fns, handle) = (device.inner.fns(), device.inner.handle());
+        // SAFETY: not valid, and on purpose: the size is 0. Whatever comes of it is destroyed.
+        unsafe {
+            let create = fns.v1_0.create_buffer;
+            let _ = create(handle, &raw const nothing, std::ptr::null(), &raw mut buffer);
+            (fns.v1_0.destroy_buffer)(handle, buffer, std::ptr::null());
+        }
+        let complaints = instance.complaints();
+        assert!(complaints.iter().any(|c| c.contains("VkBufferCreateInfo")), "{complaints:?}");
     }
 
     #[test]

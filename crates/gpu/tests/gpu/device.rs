@@ -14,7 +14,7 @@ pub(crate) fn device() -> Option<Checked> {
     match opened {
         Ok(device) => {
             if !device.instance().validates() {
-                eprintln!("SKIPPED: no Vulkan validation layer, so calls are not checked");
+                crate::skip("no Vulkan validation layer, so calls are not checked");
             }
             Some(Checked { device })
         }
@@ -23,7 +23,7 @@ pub(crate) fn device() -> Option<Checked> {
                 std::env::var_os("GUSSET_REQUIRE_VULKAN").is_none(),
                 "a Vulkan device is required here, and: {error}"
             );
-            eprintln!("SKIPPED: no Vulkan device, so nothing was compared ({error})");
+            crate::skip(&format!("no Vulkan device, so nothing was compared ({error})"));
             None
         }
     }

@@ -1,5 +1,6 @@
 //! Every kind of element with random states: 100,000 stencils each.
 
+use crate::terms::{Scale, scales};
 use glam::DVec3;
 use gusset_builtin::{
     barrier, drag, friction, hinge, inertia, neo_hookean, penalty, stvk, support, tet_neo_hookean,
@@ -9,12 +10,15 @@ use gusset_energy::check::Random;
 use gusset_energy::membrane::Film;
 use gusset_energy::viscosity::{DampedFilm, FilmDamping};
 use gusset_energy::{
-    At, Batch, Element, Fading, NearParallel, Program, Shader, Term, Vec3, fixture, registry,
+    At, Batch, Element, Fading, NearParallel, Program, Shader, StepState, Term, Vec3, fixture,
+    registry,
 };
 use gusset_mesh::{Role, World};
 use gusset_template::Spring;
+use std::any::type_name;
+use std::path::Path;
 
-/// What agreement of the device with the CPU is asked for, relative to the largest entry of each stencil.
+/// What agreement of the device with the CPU is asked for, relative to the largest intermediate term of each stencil.
 pub(crate) const ALGEBRAIC: f64 = 1e-12;
 /// The same where logarithms or angles are involved.
 pub(crate) const TRANSCENDENTAL: f64 = 1e-9;
@@ -22,6 +26,8 @@ pub(crate) const TRANSCENDENTAL: f64 = 1e-9;
 /// Stencils of one kind with vertices of their own.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
+    /// Type of the element.
+    pub(crate) element: &'static str,
     pub(crate) tolerance: f64,
     /// Vertices of one stencil, or of a few that share them.
     pub(crate) group: usize,
@@ -30,6 +36,8 @@ pub(crate) struct Case {
     pub(crate) x: Vec<DVec3>,
     pub(crate) x_start: Vec<DVec3>,
     pub(crate) v_start: Vec<DVec3>,
+    /// How large the terms are that the stencils of such a batch are summed of.
+    pub(crate) scales: fn(&dyn Term, &StepState<'_>) -> Vec<Scale>,
 }
 
 /// A random state and constants of an element.
@@ -90,8 +98,17 @@ impl Visit for Cases {
         }
         let kind = name.split(' ').next().unwrap();
         let term: Box<dyn Term> = Box::new(Batch::<E, N>::new(kind, name.to_owned(), stencils));
-        let term = Some(term);
-        self.0.push(Case { name, group: N, tolerance, term, x, x_start, v_start });
+        self.0.push(Case {
+            name,
+            element: type_name::<E>(),
+            group: N,
+            tolerance,
+            term: Some(term),
+            x,
+            x_start,
+            v_start,
+            scales: scales::<E, N>,
+        });
     }
 }
 
@@ -118,7 +135,17 @@ fn springs(count: usize) -> Case {
     let mut site = fixture::site(&world);
     site.kind = "spring";
     let term = fixture::build::<Spring>("stiffness = 3.0", &site).unwrap().pop();
-    Case { name: "spring", group: 3, tolerance: ALGEBRAIC, term, x, x_start, v_start }
+    Case {
+        name: "spring",
+        element: type_name::<Spring>(),
+        group: 3,
+        tolerance: ALGEBRAIC,
+        term,
+        x,
+        x_start,
+        v_start,
+        scales: scales::<Spring, 2>,
+    }
 }
 
 const TRIANGLE: [[f64; 3]; 3] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
@@ -294,5 +321,45 @@ fn no_kind_is_left_out() {
     let covered: Vec<&str> = cases(1).iter().map(|c| c.name.split(' ').next().unwrap()).collect();
     for kind in registry().iter() {
         assert!(covered.contains(&kind.name), "`{}` is not compared with the device", kind.name);
+    }
+}
+
+/// Nor any element: a kind may be made of several, and the registry knows only kinds.
+#[test]
+fn no_element_is_left_out() {
+    let covered: Vec<&str> = cases(1).iter().map(|c| c.element).collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut crates = vec![root.join("crates/energy")];
+    crates.extend(std::fs::read_dir(root.join("energies")).unwrap().map(|e| e.unwrap().path()));
+    let mut found = 0;
+    for folder in crates {
+        let package = folder.file_name().unwrap().to_str().unwrap().replace('-', "_");
+        for_each_source(&folder.join("src"), &mut |path, text| {
+            for line in text.lines().filter(|line| line.starts_with("impl")) {
+                let Some((_, rest)) = line.split_once(" Element<") else { continue };
+                let Some((_, rest)) = rest.split_once("> for ") else { continue };
+                let end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+                let name = format!("::{}", &rest[..end]);
+                let of_crate = format!("gusset_{package}::");
+                let is = |c: &&str| {
+                    c.starts_with(&of_crate)
+                        && c.split('<').next().is_some_and(|c| c.ends_with(&name))
+                };
+                assert!(covered.iter().any(is), "{}: no case has {name}", path.display());
+                found += 1;
+            }
+        });
+    }
+    assert!(found > 15, "the sources of the energies are not where they were");
+}
+
+fn for_each_source(folder: &Path, visit: &mut impl FnMut(&Path, &str)) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            for_each_source(&path, visit);
+        } else if path.extension().is_some_and(|e| e == "rs") && !path.ends_with("tests.rs") {
+            visit(&path, &std::fs::read_to_string(&path).unwrap());
+        }
     }
 }

@@ -3,6 +3,7 @@
 use crate::kinds;
 use gusset_gpu::compile;
 use gusset_gpu::sources;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -31,12 +32,12 @@ fn built_in_kernels_are_what_the_sources_give() {
     let compiler = compile::compiler();
     let pinned = compiler.as_ref().is_ok_and(|c| c.starts_with(compile::PINNED));
     if !pinned {
-        eprintln!(
-            "SKIPPED: not {}, so SPIR-V was not compared byte for byte ({compiler:?})",
+        crate::skip(&format!(
+            "not {}, so SPIR-V was not compared byte for byte ({compiler:?})",
             compile::PINNED
-        );
+        ));
     }
-    for (name, source) in &wanted {
+    wanted.par_iter().for_each(|(name, source)| {
         let path = folder().join(name);
         if update && !path.exists() {
             let words = compile::compile(source).unwrap();
@@ -54,7 +55,7 @@ fn built_in_kernels_are_what_the_sources_give() {
                 "{name} is not what its source gives"
             );
         }
-    }
+    });
     for entry in fs::read_dir(folder()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(wanted.contains_key(&name), "shaders/spirv has {name}, which nothing asks for");
