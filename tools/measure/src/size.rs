@@ -4,11 +4,10 @@ use crate::budget::Budget;
 use crate::cost::Cost;
 use crate::report::{Kernel, Size, Stage};
 use crate::sheet::Sheet;
-use gusset_contact::Candidates;
+use gusset_contact::{Candidates, CpuDetection, Detection as _, Sweep};
 use gusset_energy::Want;
-use gusset_gpu::VulkanBackend;
-use gusset_gpu::contact::DeviceContact;
 use gusset_gpu::vulkan::Device;
+use gusset_gpu::{DeviceContact, VulkanBackend};
 use gusset_system::{Backend, CpuBackend, LinearSolver, Method, SolveError, System};
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -141,22 +140,24 @@ impl Bench<'_> {
     /// Seconds of a query for candidates on the device and on the CPU, and how many there are.
     fn candidates(&self, sheet: &Sheet, cost: &mut Cost) -> Result<(Both, usize), Box<dyn Error>> {
         let (mesh, end) = (sheet.collision_mesh(), sheet.end());
-        let (skin, dhat) = (0.05 * sheet.cell, 0.3 * sheet.cell);
-        let mut on_cpu = Candidates::new(&mesh);
-        let cpu = fastest(self.repeat.min(3) + 1, || {
-            on_cpu.query(&mesh, &sheet.x, &end, skin, dhat, usize::MAX)
-        })?;
-        let mut on_device = DeviceContact::new(self.device, &mesh)?;
-        let mut found = 0;
-        let mut query = || {
-            let pairs = on_device.candidates(&sheet.x, &end, skin, dhat)?;
-            found = pairs.vertex_triangle.len() + pairs.edge_edge.len();
-            Ok(())
+        let sweep = Sweep {
+            x: &sheet.x,
+            x_end: &end,
+            skin: 0.05 * sheet.cell,
+            dhat: 0.3 * sheet.cell,
+            limit: usize::MAX,
         };
+        let mut on_cpu = Candidates::new(&mesh);
+        let cpu =
+            fastest(self.repeat.min(3) + 1, || CpuDetection.query(&mesh, &sweep, &mut on_cpu))?;
+        let (mut contact, mut on_device) =
+            (DeviceContact::new(self.device)?, Candidates::new(&mesh));
+        let mut query = || contact.query(&mesh, &sweep, &mut on_device);
         // The first builds the trees and makes room, as one of many in a run.
         query()?;
-        let device = fastest::<gusset_gpu::GpuError>(self.repeat, query)?;
-        assert_eq!(found, on_cpu.len(), "device and CPU find the same pairs");
+        let device = fastest(self.repeat, query)?;
+        let found = on_device.len();
+        assert!(on_device.lists() == on_cpu.lists(), "device and CPU find the same pairs");
         cost.add_candidates(&mesh, found);
         Ok(([Some(device), Some(cpu)], found))
     }
