@@ -89,7 +89,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             points.iter().map(|p| p.z).sum::<f64>() / points.len() as f64
         };
         let points = (0..frames.times.len()).map(|k| (frames.times[k], height(k))).collect();
-        Series { name: name.to_owned(), points }
+        Series { name: name.to_owned(), points, colour: None }
     };
     let plot = Plot {
         title: "Mean height".to_owned(),

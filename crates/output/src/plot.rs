@@ -12,6 +12,8 @@ pub struct Series {
     pub name: String,
     /// Points (x, y); a point that is not finite breaks the line.
     pub points: Vec<(f64, f64)>,
+    /// Number of its colour, where several curves are to have the same; its place among the curves where absent.
+    pub colour: Option<usize>,
 }
 
 /// A plot of curves over a common axis.
@@ -62,11 +64,22 @@ const COLOURS: [RGBColor; 6] = [
     RGBColor(90, 96, 102),
 ];
 
+/// A colour of curves, as in style sheets.
+pub(crate) fn colour_text(number: usize) -> String {
+    let RGBColor(red, green, blue) = COLOURS[number % COLOURS.len()];
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
 /// Of limits.
 const LIMIT: RGBColor = RGBColor(176, 32, 48);
 
 /// The backend rounds to whole units, which makes smooth curves ragged: units are a quarter of a pixel.
 const FINE: u32 = 4;
+
+/// Around a plot, for the numbers below it, for those beside it (pixels).
+const MARGIN: u32 = 12;
+const BELOW: u32 = 38;
+const BESIDE: u32 = 62;
 
 impl Plot {
     /// The plot as SVG text.
@@ -81,6 +94,13 @@ impl Plot {
         let (width, height) = self.size;
         let drawn = format!("width=\"{}\" height=\"{}\"", width * FINE, height * FINE);
         Ok(text.replacen(&drawn, &format!("width=\"{width}\" height=\"{height}\""), 1))
+    }
+
+    /// Where the horizontal axis begins and ends: values, and shares of the width.
+    pub fn horizontal(&self) -> ([f64; 2], [f64; 2]) {
+        let width = f64::from(self.size.0);
+        let ends = [f64::from(MARGIN + BESIDE) / width, 1.0 - f64::from(MARGIN) / width];
+        (self.ranges().0, ends)
     }
 
     /// Ranges of both axes, a little wider than the data.
@@ -126,7 +146,7 @@ impl Plot {
         root.fill(&WHITE).map_err(|e| e.to_string())?;
         let mut builder = ChartBuilder::on(root);
         let fine = |pixels: u32| pixels * FINE;
-        builder.margin(fine(12)).x_label_area_size(fine(38)).y_label_area_size(fine(62));
+        builder.margin(fine(MARGIN)).x_label_area_size(fine(BELOW)).y_label_area_size(fine(BESIDE));
         if !self.title.is_empty() {
             builder.caption(&self.title, ("sans-serif", fine(18)));
         }
@@ -159,7 +179,8 @@ impl Plot {
                     chart.draw_series(line).map_err(|e| e.to_string())?;
                 }
                 for (i, series) in self.series.iter().enumerate() {
-                    let style = COLOURS[i % COLOURS.len()].stroke_width(fine(2));
+                    let colour = COLOURS[series.colour.unwrap_or(i) % COLOURS.len()];
+                    let style = colour.stroke_width(fine(2));
                     let pieces = series.points.split(|(x, y)| !self.shown(*x, *y));
                     for (piece, points) in pieces.filter(|p| !p.is_empty()).enumerate() {
                         let line = LineSeries::new(points.iter().copied(), style);
@@ -218,6 +239,7 @@ mod tests {
         let series = |name: &str, f: fn(f64) -> f64| Series {
             name: name.to_owned(),
             points: (0..100).map(|i| f64::from(i) / 10.0).map(|t| (t, f(t))).collect(),
+            colour: None,
         };
         Plot {
             title: "a & b <c>".to_owned(),
@@ -260,7 +282,7 @@ mod tests {
     fn degenerate_data_draws() {
         for points in [vec![], vec![(0.0, 0.0)], vec![(1.0, 5.0); 3], vec![(f64::NAN, 1.0)]] {
             for log in [false, true] {
-                let series = vec![Series { name: String::new(), points: points.clone() }];
+                let series = vec![Series { points: points.clone(), ..Series::default() }];
                 assert!(Plot { log, series, from_zero: true, ..Plot::default() }.svg().is_ok());
             }
         }

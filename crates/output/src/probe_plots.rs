@@ -83,6 +83,7 @@ fn plot(group: &Curves, runs: &[ProbeRun<'_>], phases: &[Phase], limits: &[Probe
             series.push(Series {
                 name: name.join(" "),
                 points: thinned(&points.collect::<Vec<_>>()),
+                colour: None,
             });
         }
     }
@@ -121,7 +122,7 @@ fn plot(group: &Curves, runs: &[ProbeRun<'_>], phases: &[Phase], limits: &[Probe
 }
 
 /// The same curve to the eye with fewer points: of each piece the least and the greatest value, in their order.
-fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+pub(crate) fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     if points.len() <= 2 * PIECES {
         return points.to_vec();
     }

@@ -14,11 +14,11 @@ function decodeBase64(text) {
   return bytes;
 }
 
-export function readRun() {
-  const run = JSON.parse(document.getElementById("run").textContent);
-  const element = document.getElementById("data");
-  const { buffer } = decodeBase64(element.textContent);
-  element.remove();
+// From the element with the description and the one with the block, which is taken off the page.
+export function readRun(description, data) {
+  const run = JSON.parse(description.textContent);
+  const { buffer } = decodeBase64(data.textContent);
+  data.remove();
   const bytes = (offset, n) => new Uint8Array(buffer, offset, n);
   const words = (offset, n) => new Uint16Array(buffer, offset, n);
   for (const body of run.bodies) {
@@ -72,4 +72,15 @@ export function format(x, range) {
     return x.toFixed(Math.max(0, 2 - Math.floor(Math.log10(size))));
   }
   return x.toExponential(1);
+}
+
+// Index of the last of some rising times at or before `time`; the first where there is none.
+export function frameAt(times, time) {
+  let low = 0, high = times.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (times[middle] <= time + 1e-12) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }

@@ -220,14 +220,22 @@ class Balls {
   }
 }
 
+// Draws on the canvas that it is given, or for stages that copy its picture.
+export function createRenderer(canvas) {
+  const renderer = new WebGLRenderer({ canvas, antialias: true });
+  renderer.shadowMap.enabled = true;
+  renderer.shadowMap.type = PCFShadowMap;
+  return renderer;
+}
+
 export class Stage {
-  constructor(run, canvas) {
+  // `shared` is a renderer for several stages, as a browser grants a page only a few: pictures are then copied.
+  constructor(run, canvas, shared) {
     this.run = run;
     this.canvas = canvas;
     this.up = new Vector3().fromArray(run.up);
-    this.renderer = new WebGLRenderer({ canvas, antialias: true });
-    this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = PCFShadowMap;
+    this.renderer = shared ?? createRenderer(canvas);
+    this.copy = shared ? canvas.getContext("2d") : null;
     this.scene = new Scene();
     this.camera = new PerspectiveCamera(28, 1, 0.01, 100);
     this.camera.up.copy(this.up);
@@ -292,7 +300,8 @@ export class Stage {
       .addScaledVector(front, -1.4 * R).addScaledVector(this.up, 2.4 * R);
     sun.target.position.copy(this.centre);
     sun.castShadow = true;
-    sun.shadow.mapSize.set(2048, 2048);
+    const size = this.copy ? 1024 : 2048;
+    sun.shadow.mapSize.set(size, size);
     sun.shadow.normalBias = R * 0.005;
     sun.shadow.bias = -0.0008;
     sun.shadow.radius = 5;
@@ -336,8 +345,14 @@ export class Stage {
 
   resize() {
     const { clientWidth, clientHeight } = this.canvas.parentElement;
-    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
-    this.renderer.setSize(clientWidth, clientHeight, false);
+    const ratio = Math.min(2, window.devicePixelRatio || 1);
+    if (this.copy) {
+      this.canvas.width = Math.max(1, Math.round(clientWidth * ratio));
+      this.canvas.height = Math.max(1, Math.round(clientHeight * ratio));
+    } else {
+      this.renderer.setPixelRatio(ratio);
+      this.renderer.setSize(clientWidth, clientHeight, false);
+    }
     const first = this.aspect === undefined;
     this.aspect = clientWidth / Math.max(1, clientHeight);
     this.camera.aspect = this.aspect;
@@ -361,8 +376,22 @@ export class Stage {
     this.dirty = true;
   }
 
+  // Looks from where another stage does.
+  follow(other) {
+    this.camera.position.copy(other.camera.position);
+    this.camera.quaternion.copy(other.camera.quaternion);
+    this.controls.target.copy(other.controls.target);
+    this.dirty = true;
+  }
+
   render() {
+    if (this.copy) {
+      const { width, height } = this.canvas;
+      const drawn = this.renderer.domElement;
+      if (drawn.width !== width || drawn.height !== height) this.renderer.setSize(width, height, false);
+    }
     this.renderer.render(this.scene, this.camera);
+    this.copy?.drawImage(this.renderer.domElement, 0, 0);
     this.dirty = false;
   }
 }
