@@ -4,6 +4,7 @@ use crate::model::{Model, State};
 use crate::record::{StepError, StepRecord};
 use crate::solver::Solver;
 use crate::start::StartError;
+use glam::DVec3;
 
 /// Makes time steps of a model: the global Newton solver, or block descent.
 pub trait Stepper {
@@ -18,6 +19,13 @@ pub trait Stepper {
 
     /// The linear solver in one line, and why it is this one; absent where there is none.
     fn linear(&self) -> Option<String> {
+        None
+    }
+
+    /// Contact force on each vertex (N) at the end of the step from `before` to `after`, which is the last one made, where
+    /// this solver has contact of its own; `None` where the terms of the model have it.
+    fn contact_forces(&self, before: &State, after: &State) -> Option<Vec<DVec3>> {
+        let _ = (before, after);
         None
     }
 

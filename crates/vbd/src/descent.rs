@@ -8,7 +8,7 @@ use crate::memory::Memory;
 use crate::settings::{Method, Settings, Start};
 use crate::start;
 use crate::truncation::{Cuts, Truncation};
-use crate::{alm, penalty};
+use crate::{alm, penalty, reaction};
 use glam::DVec3;
 use gusset_contact::{CollisionMesh, IntersectionCheck, QueryError, intersections};
 use gusset_energy::{Contacts, StepState, Term};
@@ -201,7 +201,7 @@ impl Descent {
                 extent,
             ),
             detection: Detection::default(),
-            truncation: Truncation::default(),
+            truncation: Truncation::new(rule.slide),
             cuts: Cuts::default(),
         });
         Self {
@@ -429,6 +429,27 @@ impl Stepper for Descent {
         record.seconds.total = begin.elapsed().as_secs_f64();
         *out = State { x, v, step: state.step + 1 };
         Ok(record)
+    }
+
+    fn contact_forces(&self, before: &State, after: &State) -> Option<Vec<DVec3>> {
+        let Some(contact) = &self.contact else { return Some(vec![DVec3::ZERO; after.x.len()]) };
+        let dt = self.settings.dt;
+        let at = StepState { x: &after.x, x_start: &before.x, v_start: &before.v, dt };
+        let (detection, law) = (&contact.detection, self.law());
+        if detection.reference.len() != after.x.len() {
+            return None;
+        }
+        Some(match self.settings.contact.method {
+            Method::Penalty { .. } => reaction::of_penalties(detection, &law, &at),
+            Method::Alm(_) => {
+                let known = &self.memory.multipliers;
+                let find = |key| {
+                    let place = known.binary_search_by_key(&key, |(key, _)| *key).ok()?;
+                    Some((known[place].1.normal, known[place].1.tangential))
+                };
+                reaction::of_multipliers(detection, &law, find, &at)
+            }
+        })
     }
 
     fn memory(&self) -> Vec<u8> {

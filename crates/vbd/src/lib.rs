@@ -20,6 +20,7 @@ mod law;
 mod local;
 mod memory;
 mod penalty;
+mod reaction;
 mod separator;
 mod settings;
 mod start;

@@ -110,6 +110,9 @@ pub struct ContactRule {
     pub relaxation: f64,
     /// Pairs closer than so many edges on the mesh exert no force on each other.
     pub rings: u32,
+    /// Whether motion that a plane stops may go on along it ([`Method::Penalty`]); else all of a vertex's motion is shortened,
+    /// as in the article.
+    pub slide: bool,
     /// Whether such pairs may also pass through each other, as in the article's solver.
     pub filter_truncation: bool,
 }
@@ -122,6 +125,7 @@ impl Default for ContactRule {
             damping: 0.0,
             relaxation: 0.85,
             rings: 2,
+            slide: false,
             filter_truncation: false,
         }
     }

@@ -1,7 +1,9 @@
 //! `[solver]` with `kind = "vbd"` to settings.
 
 use super::solver::stretches;
-use crate::config::{BudgetName, ContactName, DescentConfig, ScheduleName, StartName};
+use crate::config::{
+    BudgetName, ContactName, DescentConfig, ScheduleName, StartName, TruncationName,
+};
 use crate::scene::Phase;
 use crate::section::{Problems, Section};
 use crate::suggest;
@@ -102,6 +104,7 @@ pub(crate) fn descent(
             "schedule = \"iterations\"",
         ),
         ("alm", penalty, "contact = \"alm-dat\""),
+        ("truncation", !penalty, "contact = \"penalty-dat\""),
     ];
     let method = if penalty {
         Method::Penalty { schedule }
@@ -114,8 +117,9 @@ pub(crate) fn descent(
             problems.warn(&section.span_of(key), message, None);
         }
     }
-    let contact =
-        ContactRule { method, gap, damping, relaxation, rings, filter_truncation: config.compat };
+    let slide = config.truncation == Some(TruncationName::Slide);
+    let filter_truncation = config.compat;
+    let contact = ContactRule { method, gap, damping, relaxation, rings, slide, filter_truncation };
     let start = match config.start {
         Some(StartName::Adaptive) => Start::Adaptive,
         None if !config.compat && !penalty => Start::Adaptive,

@@ -22,6 +22,9 @@ pub(crate) struct DescentConfig {
     /// or "adaptive" (with the share of it that a vertex followed in the step before, so that what rests begins at rest;
     /// default of alm-dat).
     pub(crate) start: Option<StartName>,
+    /// What penalty-dat does with motion that a plane stops: "scale" shortens all motion of the vertex (default, as in the
+    /// article); "slide" lets it go on along the plane, so that films pressed together don't stick.
+    pub(crate) truncation: Option<TruncationName>,
     /// Factor on the step of every vertex; 1 where absent. 0.7 to 0.9 leaves less force in stacks of many layers.
     pub(crate) step_ratio: Option<f64>,
     /// What keeps surfaces apart: "penalty-dat" (default: penalty forces, every motion truncated at planes) or
@@ -63,6 +66,16 @@ pub(crate) enum StartName {
     Adaptive,
     /// As if nothing was in the way.
     Inertial,
+}
+
+/// What becomes of motion that a plane stops.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum TruncationName {
+    /// All of a vertex's motion is shortened.
+    Scale,
+    /// What goes against the plane is shortened, the rest goes on along it.
+    Slide,
 }
 
 /// What keeps surfaces apart.
