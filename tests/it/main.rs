@@ -15,6 +15,7 @@ mod kinds;
 mod laws;
 mod layering;
 mod play;
+mod report;
 mod restart;
 mod scenes;
 mod tool;

@@ -23,7 +23,7 @@ fn files(folder: &Path, out: &mut Vec<PathBuf>) {
     for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         if path.is_dir() {
             files(&path, out);
-        } else if path.extension().is_some_and(|e| e == "toml") {
+        } else if path.extension().is_some_and(|e| e == "toml") && !path.ends_with("report.toml") {
             out.push(path.strip_prefix(scenes()).unwrap().to_owned());
         }
     }

@@ -20,12 +20,14 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// List the kinds of energy that this program knows, or one of them in full.
     Energies(EnergiesArguments),
-    /// Print the JSON Schema of scene files, for completion and checks in editors.
+    /// Print the JSON Schema of scene files, or of report files, for completion and checks in editors.
     Schema(SchemaArguments),
     /// Make a picture, a contact sheet or a page that plays a run in a browser.
     View(ViewArguments),
     /// Put the probes of two runs side by side: values, ranges, frames with intersections; and their curves overlaid.
     Compare(CompareArguments),
+    /// Run the scenes of a folder that have not been run, and put them into one page: side by side, with curves and tables.
+    Report(ReportArguments),
     /// Write the frames of a run for other programs.
     Export(ExportArguments),
     /// Measure where the time of scenes goes, without writing anything.
@@ -45,6 +47,7 @@ impl Command {
             Self::Energies(a) => a.json,
             Self::Bench(a) => a.json,
             Self::Compare(a) => a.json,
+            Self::Report(a) => a.json,
             Self::Devices(a) => a.json,
             Self::Schema(_) | Self::View(_) | Self::Export(_) | Self::NewEnergy(_) => false,
         }
@@ -149,9 +152,21 @@ pub(crate) struct EnergiesArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArguments {
+    /// Of which files.
+    #[arg(value_enum, default_value_t)]
+    pub(crate) of: SchemaName,
     /// File to write instead of printing.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaName {
+    /// Scene files.
+    #[default]
+    Scene,
+    /// Report files.
+    Report,
 }
 
 #[derive(Debug, Args)]
@@ -248,6 +263,30 @@ pub(crate) struct CompareArguments {
     /// File for the curves; `compare-NAME.svg` in the first run folder where absent, after the name of the second.
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// A folder of scenes, whose report.toml says what belongs together, or such a file.
+    pub(crate) path: PathBuf,
+    /// Page to write; the folder's name with `.html`, beside the run folders, where absent.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Where the run folders are.
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub(crate) runs: PathBuf,
+    /// Runs at a time, each on one thread; one for each core where absent.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) jobs: Option<u32>,
+    /// Take runs of other builds of this program too, as long as their scene is the same.
+    #[arg(long)]
+    pub(crate) any_build: bool,
+    /// Run nothing; show what is there.
+    #[arg(long)]
+    pub(crate) no_run: bool,
+    /// Print the tables as one JSON object, also for an error.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

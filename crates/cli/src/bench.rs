@@ -34,7 +34,7 @@ pub(crate) fn command(arguments: &BenchArguments, console: &mut Console<'_>) -> 
             (report.exponent_step, report.exponent_iteration)
         {
             console.say(format_args!(
-                "time grows as vertices^{step:.2} for a step, vertices^{iteration:.2} for a Newton iteration"
+                "time grows as vertices^{step:.2} for a step, vertices^{iteration:.2} for an iteration"
             ));
         }
         Ok(Exit::Done)
@@ -47,7 +47,7 @@ struct Report {
     scenes: Vec<Row>,
     /// `p` of time = c vertices^p, fitted to the median steps of all scenes; null for fewer than two sizes.
     exponent_step: Option<f64>,
-    /// The same for the mean Newton iteration.
+    /// The same for the mean iteration.
     exponent_iteration: Option<f64>,
 }
 
@@ -66,16 +66,16 @@ struct Row {
     setup_seconds: f64,
     /// Seconds of a step.
     step: Spread,
-    /// Newton iterations of a step.
+    /// Iterations of a step: of Newton's method, or sweeps.
     iterations: Spread,
-    /// All Newton iterations, discarded ones included.
+    /// All iterations, discarded ones included.
     newton_iterations: u64,
     retries: u64,
-    /// Mean seconds of a Newton iteration.
+    /// Mean seconds of an iteration.
     iteration_seconds: f64,
     /// The same by stage.
     iteration_stages: Map<String, Value>,
-    /// Mean seconds of a Newton iteration on the device, by kernel.
+    /// Mean seconds of an iteration on the device, by kernel.
     kernels: BTreeMap<String, f64>,
     /// Bytes.
     peak_memory: Option<u64>,
@@ -209,18 +209,14 @@ impl Row {
                 step.max * 1e3
             ),
             format!(
-                "  Newton iterations: median {:.0}, mean {:.1}, most {:.0}, {} in all, {} retried",
+                "  iterations: median {:.0}, mean {:.1}, most {:.0}, {} in all, {} retried",
                 newton.median,
                 newton.mean,
                 newton.max,
                 self.newton_iterations,
                 count(self.retries, "attempt")
             ),
-            format!(
-                "  Newton iteration: {:.3} ms = {}",
-                self.iteration_seconds * 1e3,
-                stages.join(" + ")
-            ),
+            format!("  iteration: {:.3} ms = {}", self.iteration_seconds * 1e3, stages.join(" + ")),
         ];
         if !self.kernels.is_empty() {
             let mut kernels: Vec<_> = self.kernels.iter().collect();

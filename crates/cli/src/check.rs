@@ -7,7 +7,8 @@ use crate::failure::{Exit, Failure, Outcome, write_file};
 use crate::load;
 use glam::DVec3;
 use gusset_contact::{
-    CollisionMesh, IntersectionCheck, IntersectionReport, intersections, smallest_gap,
+    CollisionMesh, IntersectionCheck, IntersectionReport, Pair, PairKind, intersections,
+    smallest_gap,
 };
 use gusset_output::{RunReader, Source as _};
 use gusset_solve::State;
@@ -151,7 +152,8 @@ fn scene(arguments: &CheckArguments, console: &mut Console<'_>) -> Result<Report
     let scene = load::scene(&arguments.path, &arguments.overrides, console)?;
     let State { x, .. } = &scene.state;
     let mut report = Report::new(&arguments.path, x.len());
-    report.add(Look::at(&CollisionMesh::from_world(&scene.model.world, 0.0), x), 0, 0.0);
+    let mesh = CollisionMesh::from_world(&scene.model.world, 0.0);
+    report.add(Look::at(&mesh, &Edges::new(&mesh), x), 0, 0.0);
     let state = scene.state;
     let mut solver = gusset_scene::stepper(scene.model, scene.settings, scene.descent)?;
     // Intersections are in the report already, unless the scene has no contact; then they are no reason to refuse it.
@@ -183,16 +185,18 @@ fn all_frames_are_there(reader: &RunReader) -> Result<(), Failure> {
 pub(crate) struct Look {
     /// Intersecting pairs and positions that are no numbers.
     pub(crate) findings: usize,
+    /// Those of them whose two triangles share a corner or are joined by an edge: block descent's `rings = 2` leaves these out.
+    pub(crate) near: usize,
     /// The first few of them in words.
     pairs: String,
     /// Smallest distance between two surfaces (m), and whose it is; none where there are no two, or where something is not
     /// anywhere.
-    gap: Option<(f64, String)>,
+    pub(crate) gap: Option<(f64, String)>,
 }
 
 impl Look {
     /// `mesh` has no offset.
-    fn at(mesh: &CollisionMesh, x: &[DVec3]) -> Self {
+    fn at(mesh: &CollisionMesh, edges: &Edges, x: &[DVec3]) -> Self {
         let found: IntersectionReport = intersections(mesh, x, &IntersectionCheck::default());
         let pairs =
             if found.is_clean() { String::new() } else { found.describe(mesh, PAIRS_SHOWN) };
@@ -200,9 +204,32 @@ impl Look {
         let gap = if found.not_finite.is_empty() { smallest_gap(mesh, x) } else { None };
         Self {
             findings: found.pairs.len() + found.not_finite.len(),
+            near: found.pairs.iter().filter(|pair| edges.join(mesh, **pair)).count(),
             pairs,
             gap: gap.map(|gap| (gap.gap, mesh.describe(gap.pair))),
         }
+    }
+}
+
+/// The edges of a mesh, to be looked up.
+struct Edges(Vec<[u32; 2]>);
+
+impl Edges {
+    fn new(mesh: &CollisionMesh) -> Self {
+        let mut edges: Vec<[u32; 2]> =
+            mesh.edges.iter().map(|[a, b]| [*a.min(b), *a.max(b)]).collect();
+        edges.sort_unstable();
+        Self(edges)
+    }
+
+    /// Whether two triangles share a corner or are joined by an edge.
+    fn join(&self, mesh: &CollisionMesh, pair: Pair) -> bool {
+        if pair.kind != PairKind::TriangleTriangle {
+            return false;
+        }
+        let [a, b] = pair.primitives.map(|t| mesh.triangles[t as usize]);
+        let joined = |a: u32, b: u32| a == b || self.0.binary_search(&[a.min(b), a.max(b)]).is_ok();
+        a.iter().any(|a| b.iter().any(|b| joined(*a, *b)))
     }
 }
 
@@ -216,11 +243,12 @@ pub(crate) fn frames(reader: &RunReader, console: &Console<'_>) -> Result<Vec<Lo
     }
     all_frames_are_there(reader)?;
     let mesh = bodies::collision_mesh(reader.bodies());
+    let edges = Edges::new(&mesh);
     let count = reader.frame_count();
     let bar = console.bar(count as u64, "{bar:30.cyan} checking: frame {pos}/{len}  {msg}");
     let intersecting = AtomicUsize::new(0);
     let look = |frame: usize| -> Result<Look, Failure> {
-        let look = Look::at(&mesh, &bodies::flat(&reader.frame(frame)?));
+        let look = Look::at(&mesh, &edges, &bodies::flat(&reader.frame(frame)?));
         if look.findings > 0 {
             let n = intersecting.fetch_add(1, Ordering::Relaxed) + 1;
             bar.set_message(format!("{n} with intersections"));

@@ -4,6 +4,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The two streams of a command, and what may be drawn on them.
 pub(crate) struct Console<'a> {
@@ -13,6 +14,8 @@ pub(crate) struct Console<'a> {
     terminal: bool,
     /// Whether the result is one JSON object.
     json: bool,
+    /// Where steps of a run are counted, for those who watch several.
+    steps: Option<&'a AtomicU64>,
     lost: Option<io::Error>,
 }
 
@@ -23,7 +26,19 @@ impl<'a> Console<'a> {
         terminal: bool,
         json: bool,
     ) -> Self {
-        Self { out, messages, terminal, json, lost: None }
+        Self { out, messages, terminal, json, steps: None, lost: None }
+    }
+
+    /// A console on which the steps of a run are counted.
+    pub(crate) fn counting(self, steps: &'a AtomicU64) -> Self {
+        Self { steps: Some(steps), ..self }
+    }
+
+    /// A step of a run has been made.
+    pub(crate) fn stepped(&self, step: u64) {
+        if let Some(steps) = self.steps {
+            steps.store(step, Ordering::Relaxed);
+        }
     }
 
     /// Whether the result is wanted as one JSON object.

@@ -27,6 +27,8 @@ mod gaps;
 mod load;
 mod memory;
 mod new_energy;
+mod program;
+mod report;
 mod run;
 mod schema;
 mod view;
@@ -114,6 +116,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Outcome {
         Command::Schema(arguments) => schema::command(arguments, console),
         Command::View(arguments) => view::command(arguments, console),
         Command::Compare(arguments) => compare::command(arguments, console),
+        Command::Report(arguments) => report::command(arguments, console),
         Command::Export(arguments) => export::command(arguments, console),
         Command::Devices(arguments) => Ok(devices::command(arguments, console)),
         Command::NewEnergy(arguments) => new_energy::command(arguments, console),

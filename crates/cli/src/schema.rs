@@ -1,12 +1,15 @@
-//! `gusset schema`: the JSON Schema of scene files.
+//! `gusset schema`: the JSON Schemas of scene files and report files.
 
-use crate::arguments::SchemaArguments;
+use crate::arguments::{SchemaArguments, SchemaName};
 use crate::console::Console;
 use crate::failure::{Exit, Failure, Outcome};
 
 /// Prints or writes the schema.
 pub(crate) fn command(arguments: &SchemaArguments, console: &mut Console<'_>) -> Outcome {
-    let schema = gusset_scene::schema(gusset_energy::registry());
+    let schema = match arguments.of {
+        SchemaName::Scene => gusset_scene::schema(gusset_energy::registry()),
+        SchemaName::Report => gusset_scene::report_schema(),
+    };
     let Some(path) = &arguments.out else {
         console.object(&schema);
         return Ok(Exit::Done);

@@ -14,8 +14,8 @@ pub(crate) const COMMAND_LINE: &str = "<command line>";
 /// Syntax errors that are shown at most.
 const SHOWN: usize = 6;
 
-/// Parses the scene file, of which `sources` holds a copy.
-pub(crate) fn parse<'i>(text: &'i str, problems: &mut Problems<'_>) -> DeTable<'i> {
+/// Parses a file, of which `sources` holds a copy that begins at `begin`.
+pub(crate) fn parse<'i>(text: &'i str, begin: usize, problems: &mut Problems<'_>) -> DeTable<'i> {
     let (table, mut errors) = DeTable::parse_recoverable(text);
     errors.sort_by_key(|e| e.span().map_or(0, |span| span.start));
     // What follows a mistake on its line, and after it in an open bracket, is mostly its echo.
@@ -25,12 +25,19 @@ pub(crate) fn parse<'i>(text: &'i str, problems: &mut Problems<'_>) -> DeTable<'
         let span = error.span().unwrap_or(0..0);
         let line = text.get(..span.start).map(|before| before.matches('\n').count());
         if line != last_line && shown < SHOWN {
-            problems.error(&span, error.message());
+            problems.error(&(span.start + begin..span.end + begin), error.message());
             shown += 1;
         }
         last_line = line;
     }
-    table.into_inner()
+    if begin == 0 {
+        return table.into_inner();
+    }
+    let span = table.span();
+    match shifted(Spanned::new(span, DeValue::Table(table.into_inner())), begin).into_inner() {
+        DeValue::Table(table) => table,
+        _ => DeTable::new(),
+    }
 }
 
 /// Sets one key of the parsed file. `text` is `path=value` and begins at `begin` in the sources; the path's parts are

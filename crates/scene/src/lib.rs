@@ -17,12 +17,14 @@
 //! assert!(error.to_string().contains("did you mean `cells`?"));
 //! ```
 
+mod base;
 mod build;
 mod config;
 mod defaults;
 mod diagnostic;
 mod document;
 mod probe;
+mod report;
 mod require;
 mod scene;
 mod schema;
@@ -36,8 +38,12 @@ pub use diagnostic::{Diagnostic, SceneError, Severity};
 pub use probe::{
     BodyGap, Column, Judged, Limits, Measured, Probe, Probes, Statistic, Target, body_gaps,
 };
+pub use report::{
+    Report, ReportCurve, ReportNumber, ReportScene, ReportSection, ReportSeries, ReportedRun,
+    SeriesSource, SeriesStatistic, ShownUnit, Wanted, load_report,
+};
 pub use require::Requirement;
 pub use scene::{OutputPlan, Phase, Scene, load, read};
-pub use schema::schema;
+pub use schema::{report_schema, schema};
 pub use source::Source;
 pub use stepper::{stepper, stepper_on};

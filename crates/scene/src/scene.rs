@@ -1,5 +1,6 @@
 //! A scene file from text to everything that a run needs.
 
+use crate::base::Bases;
 use crate::build::{self, Built, Solver, Yard};
 use crate::config::{
     Backend, ContactConfig, MaterialConfig, NamedMaterial, OutputConfig, Precision, Top,
@@ -125,14 +126,16 @@ pub fn read(
     let mut sources = Sources::default();
     sources.push(name, text);
     let begins = document::add_overrides(&mut sources, overrides);
+    let bases = Bases::read(name, text, folder, &mut sources);
     let mut problems = Problems::new(&sources);
-    let mut root = document::parse(text, &mut problems);
+    let mut root = document::parse(text, 0, &mut problems);
+    let based = bases.merge(&mut root, &mut problems);
     for (begin, text) in begins.into_iter().zip(overrides) {
         document::apply(&mut root, text, begin, &mut problems);
     }
     // Nothing read from half a file means anything.
     if problems.errors() == 0 {
-        let resolved = resolved(text, &root, folder, overrides);
+        let resolved = resolved(text, &root, folder, based || !overrides.is_empty());
         let title = Path::new(name).file_stem().map_or("scene".into(), |s| s.to_string_lossy());
         if let Some(parts) = assemble(root, text.len(), folder, &mut problems) {
             let warnings = problems.into_diagnostics();
@@ -286,7 +289,7 @@ fn assemble(
 }
 
 /// The tables of a `[[key]]`.
-fn tables<'i>(
+pub(crate) fn tables<'i>(
     top: &mut Section<'i>,
     key: &'static str,
     problems: &mut Problems<'_>,
@@ -321,7 +324,7 @@ struct Only {
 }
 
 /// The units of the file, whatever else may be wrong with it.
-fn units(top: &Section<'_>) -> Units {
+pub(crate) fn units(top: &Section<'_>) -> Units {
     let mut only = DeTable::new();
     if let Some((key, value)) = top.table.get_key_value("units") {
         only.insert(key.clone(), value.clone());
@@ -471,9 +474,8 @@ fn steps(duration: f64, dt: f64, top: &Section<'_>, problems: &mut Problems<'_>)
 }
 
 /// The scene as it is run: the file as it is where nothing changes it, else the table written back.
-fn resolved(text: &str, root: &DeTable<'_>, folder: &Path, overrides: &[String]) -> String {
+fn resolved(text: &str, root: &DeTable<'_>, folder: &Path, mut changed: bool) -> String {
     let mut table = document::plain(root);
-    let mut changed = !overrides.is_empty();
     let bodies = table.get_mut("body").and_then(toml::Value::as_array_mut);
     for body in bodies.into_iter().flatten() {
         let path = body.get_mut("shape").and_then(|shape| shape.get_mut("path"));

@@ -2,8 +2,9 @@
 
 use crate::build::COMMON;
 use crate::config::{
-    BodyConfig, ContactConfig, DescentConfig, NamedMaterial, OutputConfig, ProbeConfig,
-    RequireConfig, SolverConfig, TargetConfig, Top, with_kind,
+    BodyConfig, ContactConfig, CurveConfig, DescentConfig, NamedMaterial, NumberConfig,
+    OutputConfig, ProbeConfig, ReportRunConfig, ReportSectionConfig, ReportTop, RequireConfig,
+    SeriesConfig, SolverConfig, TargetConfig, Top, with_kind,
 };
 use gusset_energy::Registry;
 use schemars::generate::SchemaSettings;
@@ -49,6 +50,46 @@ pub fn schema(registry: &Registry) -> Value {
     object.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
     object.insert("title".to_owned(), json!("Gusset scene"));
     object.insert("description".to_owned(), json!("A scene file of Gusset, in TOML."));
+    object.insert("$defs".to_owned(), Value::Object(definitions));
+    root.into()
+}
+
+/// The schema of a report file.
+pub fn report_schema() -> Value {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let mut root = ReportTop::json_schema(&mut generator);
+    let mut section: Value = ReportSectionConfig::json_schema(&mut generator).into();
+    let series: Value = generator.subschema_for::<SeriesConfig>().into();
+    let mut curve: Value = CurveConfig::json_schema(&mut generator).into();
+    let mut number: Value = NumberConfig::json_schema(&mut generator).into();
+    curve["properties"]["of"] = json!({
+        "description": "What it shows of each run: one series, or a list.",
+        "anyOf": [series, { "type": "array", "items": series }],
+    });
+    number["properties"]["of"] = series;
+    for table in [&mut curve, &mut number] {
+        if let Some(required) = table["required"].as_array_mut() {
+            required.push("of".into());
+        }
+    }
+    section["properties"]["run"] =
+        list::<ReportRunConfig>(&mut generator, "Its runs, side by side.");
+    section["properties"]["curve"] =
+        json!({ "type": "array", "description": "Its plots.", "items": curve });
+    section["properties"]["number"] =
+        json!({ "type": "array", "description": "The lines of its table.", "items": number });
+    section["required"] = json!(["run"]);
+    let definitions = generator.take_definitions(true);
+    let object = root.ensure_object();
+    if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+        let about = "Runs that belong together, each with a [[section]] header.";
+        let sections = json!({ "type": "array", "description": about, "items": section });
+        properties.insert("section".to_owned(), sections);
+    }
+    object.insert("required".to_owned(), json!(["section"]));
+    object.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+    object.insert("title".to_owned(), json!("Gusset report"));
+    object.insert("description".to_owned(), json!("A report file of Gusset, in TOML."));
     object.insert("$defs".to_owned(), Value::Object(definitions));
     root.into()
 }

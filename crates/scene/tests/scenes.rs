@@ -18,7 +18,7 @@ fn files(folder: &Path, all: &mut Vec<PathBuf>) {
         let path = entry.expect("a readable folder").path();
         if path.is_dir() {
             files(&path, all);
-        } else if path.extension().is_some_and(|e| e == "toml") {
+        } else if path.extension().is_some_and(|e| e == "toml") && !path.ends_with("report.toml") {
             all.push(path);
         }
     }

@@ -80,9 +80,9 @@ pub struct StepRecord {
     pub step: u64,
     /// Time at its end (s).
     pub time: f64,
-    /// Newton iterations of accepted attempts.
+    /// Iterations of accepted attempts: of Newton's method, or sweeps of block descent.
     pub iterations: u32,
-    /// Newton iterations of attempts that were discarded.
+    /// Iterations of attempts that were discarded.
     pub wasted_iterations: u32,
     /// Attempts that failed.
     pub retries: u32,

@@ -8,7 +8,7 @@ static REQUESTS: AtomicU32 = AtomicU32::new(0);
 static INSTALL: Once = Once::new();
 
 /// From now on the first Ctrl-C asks for an end after the step, the second ends the process.
-pub(super) fn watch() {
+pub(crate) fn watch() {
     REQUESTS.store(0, Ordering::Relaxed);
     INSTALL.call_once(|| {
         // Where a handler can't be installed, Ctrl-C kills as ever and the last checkpoint stays.
@@ -25,6 +25,6 @@ pub(super) fn watch() {
 }
 
 /// Whether an end was asked for.
-pub(super) fn requested() -> bool {
+pub(crate) fn requested() -> bool {
     REQUESTS.load(Ordering::Relaxed) > 0
 }

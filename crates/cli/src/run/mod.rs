@@ -10,6 +10,7 @@ mod resume;
 mod summary;
 mod targets;
 
+pub(crate) use interrupt::{requested, watch};
 pub(crate) use summary::stages;
 pub(crate) use targets::short;
 
@@ -27,8 +28,14 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use summary::{Seconds, Summary, Totals};
 
-/// Runs a scene.
+/// Runs a scene; Ctrl-C ends it after a step.
 pub(crate) fn command(arguments: &RunArguments, console: &mut Console<'_>) -> Outcome {
+    watch();
+    run(arguments, console)
+}
+
+/// Runs a scene, one of several perhaps.
+pub(crate) fn run(arguments: &RunArguments, console: &mut Console<'_>) -> Outcome {
     let begin = Instant::now();
     let (scene_path, out) = places(arguments)?;
     let scene = load::scene(&scene_path, &arguments.overrides, console)?;
@@ -165,8 +172,9 @@ fn drive(
     // A run that ends badly before its first step leaves nothing.
     let nothing = state.step == 0 && !arguments.continues() && !matches!(ended, Ok(End::Done));
     let verdicts = if nothing { Vec::new() } else { recorder.judge() };
-    let kept =
-        if nothing { Ok(()) } else { recorder.finish(&state, solver, totals.record(&verdicts)) };
+    let failed = ended.as_ref().err().map(|failure| failure.message.as_str());
+    let record = totals.record(&verdicts, failed);
+    let kept = if nothing { Ok(()) } else { recorder.finish(&state, solver, record) };
     let with_place = |failure: Failure| {
         let out = if nothing { None } else { Some(out.display().to_string()) };
         failure.with("steps", state.step).with("out", out)
@@ -222,6 +230,7 @@ fn drive(
         wasted_iterations: totals.wasted_iterations,
         most_iterations: totals.most_iterations,
         retries: totals.retries,
+        solver: if totals.by_descent { "vbd" } else { "newton" },
         seconds: Seconds { stages: totals.seconds, wall: begin.elapsed().as_secs_f64() },
         smallest_gap: gap.as_ref().map(|g| g.gap),
         smallest_gap_pair: gap.map(|g| g.pair),
@@ -262,14 +271,13 @@ fn steps(
     last: u64,
     console: &mut Console<'_>,
 ) -> Result<End, Failure> {
-    interrupt::watch();
     let mut progress = Progress::new(console, state.step, last);
     let mut next = State::default();
     let end = 'run: loop {
         if state.step >= last {
             break Ok(End::Done);
         }
-        if interrupt::requested() {
+        if requested() {
             break Ok(End::Interrupted);
         }
         let record = match solver.step(state, &mut next) {

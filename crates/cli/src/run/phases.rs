@@ -10,9 +10,9 @@ pub(super) struct PhaseTotals {
     /// Start of its first step (s).
     pub(super) start: f64,
     pub(super) steps: u64,
-    /// Newton iterations of accepted attempts.
+    /// Iterations of accepted attempts.
     pub(super) iterations: u64,
-    /// Newton iterations of attempts that were discarded.
+    /// Iterations of attempts that were discarded.
     pub(super) wasted_iterations: u64,
     /// Most iterations of one step.
     pub(super) most_iterations: u32,

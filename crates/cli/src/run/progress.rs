@@ -32,6 +32,7 @@ impl Progress {
 
     /// After a step.
     pub(super) fn step(&mut self, record: &StepRecord, console: &mut Console<'_>) {
+        console.stepped(record.step);
         let done = record.step - self.first;
         let elapsed = self.begin.elapsed().as_secs_f64();
         let rate = done as f64 / elapsed.max(1e-9);
@@ -56,7 +57,7 @@ impl Progress {
         }
         if let Some(usual) = self.jumps.notice(record.iterations) {
             let text = format!(
-                "warning: step {} (t = {:.6} s) took {} Newton iterations where {usual} are usual{}",
+                "warning: step {} (t = {:.6} s) took {} iterations where {usual} are usual{}",
                 record.step,
                 record.time,
                 record.iterations,

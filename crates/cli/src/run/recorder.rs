@@ -83,7 +83,7 @@ impl Recorder {
             recorder.writer.write_probes_header(&head(&recorder.probes))?;
         }
         recorder.frame(start)?;
-        recorder.measure(start, start, &[], solver.model())?;
+        recorder.measure(start, start, &[], solver)?;
         recorder.checkpoint(start, solver)?;
         Ok(recorder)
     }
@@ -161,7 +161,7 @@ impl Recorder {
         solver: &dyn Stepper,
     ) -> Result<(), Failure> {
         self.writer.write_step(record)?;
-        self.measure(state, before, &record.energies, solver.model())?;
+        self.measure(state, before, &record.energies, solver)?;
         if state.step.is_multiple_of(self.output.every) {
             self.frame(state)?;
         }
@@ -215,11 +215,12 @@ impl Recorder {
         state: &State,
         before: &State,
         energies: &[(String, f64)],
-        model: &Model,
+        solver: &dyn Stepper,
     ) -> Result<(), Failure> {
         if self.probes.list.is_empty() {
             return Ok(());
         }
+        let model = solver.model();
         let (mut gaps, mut contact_force, mut intersections) = (Vec::new(), Vec::new(), None);
         if let Some(observer) = &mut self.observer {
             if self.probes.want_gaps() {
@@ -228,7 +229,9 @@ impl Recorder {
             if self.probes.want_contact_force() {
                 let (x_start, v_start) = (&before.x[..], &before.v[..]);
                 let step = StepState { x: &state.x, x_start, v_start, dt: self.dt };
-                contact_force = observer.forces(model, &step);
+                contact_force = solver
+                    .contact_forces(before, state)
+                    .unwrap_or_else(|| observer.forces(model, &step));
             }
             if self.probes.want_intersections() {
                 intersections = Some(observer.intersections(&state.x));

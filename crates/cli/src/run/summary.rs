@@ -3,6 +3,7 @@
 use super::phases::{self, PhaseTotals, StepCost};
 use super::targets::{self, Verdict};
 use crate::console::{bytes, count, duration, metres};
+use crate::program;
 use gusset_scene::Phase;
 use gusset_solve::{PairReport, RanOn, StepRecord, Times};
 use serde::Serialize;
@@ -17,6 +18,8 @@ pub(super) struct Totals {
     pub(super) wasted_iterations: u64,
     pub(super) most_iterations: u32,
     pub(super) retries: u64,
+    /// Whether the iterations are sweeps of block descent.
+    pub(super) by_descent: bool,
     pub(super) seconds: Times,
     pub(super) smallest: Option<(PairReport, f64)>,
     /// Who did what in the last step of this process.
@@ -31,8 +34,8 @@ impl Totals {
         Self { phases: phases::by_phase(phases), ..Self::default() }
     }
 
-    /// What `run.json` is told at the end.
-    pub(super) fn record(&self, targets: &[Verdict]) -> Value {
+    /// What `run.json` is told at the end; `failed` says why the run could not go on.
+    pub(super) fn record(&self, targets: &[Verdict], failed: Option<&str>) -> Value {
         let (gap, time) = self.smallest.as_ref().map(|(gap, time)| (gap, *time)).unzip();
         serde_json::json!({
             "steps": self.steps,
@@ -47,6 +50,8 @@ impl Totals {
             "ran_on": self.ran_on,
             "phases": self.phases,
             "targets": targets,
+            "failed": failed,
+            "program": program::identity(),
         })
     }
 
@@ -57,6 +62,7 @@ impl Totals {
         self.wasted_iterations += u64::from(record.wasted_iterations);
         self.most_iterations = self.most_iterations.max(record.iterations);
         self.retries += u64::from(record.retries);
+        self.by_descent |= record.descent.is_some();
         self.seconds.add(&record.seconds);
         self.ran_on = Some(record.ran_on.clone());
         let cost = StepCost {
@@ -81,6 +87,7 @@ impl Totals {
         self.wasted_iterations += whole("wasted_iterations");
         self.most_iterations = self.most_iterations.max(whole("iterations") as u32);
         self.retries += whole("retries");
+        self.by_descent |= record.get("descent").is_some();
         let seconds = &record["seconds"];
         self.seconds.add(&Times {
             candidates: number(seconds, "candidates"),
@@ -122,14 +129,16 @@ pub(super) struct Summary {
     /// Simulated time (s).
     pub(super) time: f64,
     pub(super) frames: u64,
-    /// Newton iterations of accepted attempts.
+    /// Iterations of accepted attempts: of Newton's method, or sweeps of block descent.
     pub(super) iterations: u64,
-    /// Newton iterations of attempts that were discarded.
+    /// Iterations of attempts that were discarded.
     pub(super) wasted_iterations: u64,
     /// Most iterations of one step.
     pub(super) most_iterations: u32,
     /// Attempts at steps that failed and were made again in parts.
     pub(super) retries: u64,
+    /// "newton" or "vbd".
+    pub(super) solver: &'static str,
     /// Seconds by stage, over all steps.
     pub(super) seconds: Seconds,
     /// Smallest gap (m); null where nothing came closer than dhat.
@@ -180,6 +189,7 @@ impl Summary {
             1 => "1 retry".to_owned(),
             n => format!("{n} retries"),
         };
+        let iteration = if self.solver == "vbd" { "sweep" } else { "Newton iteration" };
         let mut lines = vec![
             format!(
                 "{}, {}, {:.4} s simulated in {} ({} a step)",
@@ -191,7 +201,7 @@ impl Summary {
             ),
             format!(
                 "{} ({} at most in a step), {retries}",
-                count(self.iterations, "Newton iteration"),
+                count(self.iterations, iteration),
                 self.most_iterations
             ),
             format!("smallest gap: {gap}"),

@@ -7,7 +7,9 @@ mod contact;
 mod descent;
 mod material;
 mod output;
+mod per_run;
 mod probe;
+mod report;
 mod shape;
 mod solver;
 mod tagged;
@@ -17,11 +19,18 @@ mod top;
 pub(crate) use angle::Angle;
 pub(crate) use body::{BodyConfig, Fixed, FoldFrame, Move, RoleName, Rotate, Scale};
 pub(crate) use contact::{ContactConfig, StepBound, StiffnessOrAuto};
-pub(crate) use descent::{BudgetName, ContactName, DescentConfig, ScheduleName, StartName};
+pub(crate) use descent::{
+    BudgetName, ContactName, DescentConfig, ScheduleName, StartName, TruncationName,
+};
 pub(crate) use material::{MaterialConfig, MaterialRef, NamedMaterial};
 pub(crate) use output::OutputConfig;
 pub use output::Precision;
+pub(crate) use per_run::PerRun;
 pub(crate) use probe::{Axis, ProbeConfig};
+pub(crate) use report::{
+    CurveConfig, IntersectingName, NumberConfig, NumberStatistic, ReportRunConfig,
+    ReportSectionConfig, ReportTop, SeriesConfig,
+};
 pub(crate) use shape::{GridOrigin, GridPattern, ShapeConfig};
 pub use solver::Backend;
 pub(crate) use solver::{CurvatureName, LineSearchName, Linear, Phase, SolverConfig, StorageName};

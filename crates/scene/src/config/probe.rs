@@ -149,6 +149,8 @@ pub(crate) struct Some {
     /// Which vertices; all where absent.
     #[serde(default = "all")]
     pub(crate) vertices: Selection,
+    /// An axis along which motion doesn't count: "z" for sliding on a floor.
+    pub(crate) across: Option<Axis>,
 }
 
 /// Vertices that have columns of their own.

@@ -145,7 +145,7 @@ impl Builder<'_, '_> {
                         return None;
                     }
                 };
-                (s.name, Measure::Speed(vertices))
+                (s.name, Measure::Speed(vertices, s.across.map(axis)))
             }
             ProbeConfig::Positions(g) => {
                 (g.name, Measure::Positions(self.group(&g.body, &g.vertices, problems)?))

@@ -5,8 +5,8 @@ mod geometry;
 mod target;
 
 pub(crate) use build::probes;
-pub(crate) use target::limits;
 pub use target::{Judged, Limits, Statistic, Target};
+pub(crate) use target::{limits, si};
 
 use geometry::{Stretch, Wall, angle, bounds, mean, median};
 use glam::DVec3;
@@ -109,7 +109,8 @@ enum Measure {
     Coordinates(Group, usize),
     Distance(u32, u32),
     Angle([u32; 4]),
-    Speed(Vec<u32>),
+    /// Which vertices, and the axis along which motion doesn't count.
+    Speed(Vec<u32>, Option<usize>),
     Speeds(Group),
     Gap(Vec<u32>),
     Momentum(Range<usize>),
@@ -215,8 +216,15 @@ impl Probes {
             Measure::Position(vertex) => row.extend(at.x[*vertex as usize].to_array()),
             Measure::Distance(a, b) => row.push(at.x[*a as usize].distance(at.x[*b as usize])),
             Measure::Angle(hinge) => row.push(angle(hinge.map(|v| at.x[v as usize])).to_degrees()),
-            Measure::Speed(vertices) => {
-                row.push(vertices.iter().map(|v| at.v[*v as usize].length()).fold(0.0, f64::max));
+            Measure::Speed(vertices, across) => {
+                let speed = |v: &u32| {
+                    let mut v = at.v[*v as usize];
+                    if let Some(axis) = across {
+                        v[*axis] = 0.0;
+                    }
+                    v.length()
+                };
+                row.push(vertices.iter().map(speed).fold(0.0, f64::max));
             }
             Measure::Gap(bodies) => {
                 let counts = |gap: &&BodyGap| match bodies[..] {
@@ -323,7 +331,7 @@ impl Measure {
             | Self::Coordinates(..)
             | Self::Threads(_) => "m",
             Self::Angle(_) => "deg",
-            Self::Speed(_) | Self::Speeds(_) => "m/s",
+            Self::Speed(..) | Self::Speeds(_) => "m/s",
             Self::Momentum(_) => "kg m/s",
             Self::AngularMomentum(_) => "kg m^2/s",
             Self::Energy(_) => "J",

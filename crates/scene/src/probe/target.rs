@@ -221,12 +221,13 @@ pub(crate) fn limits(
 }
 
 /// An amount in the SI unit of what a probe measures.
-fn si(amount: &Amount, unit: &str, units: &Units) -> Result<f64, UnitError> {
+pub(crate) fn si(amount: &Amount, unit: &str, units: &Units) -> Result<f64, UnitError> {
     let text = match amount {
         Amount::Number(value) => {
             let (mass, length, time) = match unit {
                 "m" => (0, 1, 0),
                 "m/s" => (0, 1, -1),
+                "s" => (0, 0, 1),
                 "N" => (1, 1, -2),
                 "J" => (1, 2, -2),
                 "kg m/s" => (1, 1, -1),
@@ -241,6 +242,7 @@ fn si(amount: &Amount, unit: &str, units: &Units) -> Result<f64, UnitError> {
     Ok(match unit {
         "m" => text.parse::<Length>()?.si(units),
         "m/s" => text.parse::<Velocity>()?.si(units),
+        "s" => text.parse::<gusset_units::Time>()?.si(units),
         "N" => text.parse::<Force>()?.si(units),
         "J" => text.parse::<Energy>()?.si(units),
         "kg m/s" => text.parse::<gusset_units::Quantity<1, 1, -1>>()?.si(units),
