@@ -3,4 +3,5 @@
 mod apart;
 mod colours;
 mod motion;
+mod recorded;
 mod resting;
