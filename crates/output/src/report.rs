@@ -291,5 +291,9 @@ impl ReportTable {
 /// Text as paragraphs.
 fn paragraphs(text: &str) -> String {
     let texts = text.split("\n\n").map(str::trim).filter(|text| !text.is_empty());
-    texts.map(|text| format!("<p>{}</p>", escape(text))).collect()
+    let mut all = String::new();
+    for text in texts {
+        let _ = write!(all, "<p>{}</p>", escape(text));
+    }
+    all
 }

@@ -70,7 +70,8 @@ fn same(a: &str, b: &str) {
         if last || path.extension().is_some_and(|e| e == "npy" || e == "csv") {
             assert!(
                 std::fs::read(&path).unwrap() == std::fs::read(b.join(name)).unwrap(),
-                "{name:?}"
+                "{}",
+                name.display()
             );
             compared += 1;
         }

@@ -98,7 +98,8 @@ pub(super) fn run_missing(
     };
     std::thread::scope(|scope| {
         let handles: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        watch(&jobs, workers, || handles.iter().all(|handle| handle.is_finished()), console);
+        let over = || handles.iter().all(std::thread::ScopedJoinHandle::is_finished);
+        watch(&jobs, workers, over, console);
     });
     failures.into_inner().unwrap_or_else(PoisonError::into_inner)
 }

@@ -48,8 +48,13 @@ pub(crate) fn command(arguments: &ReportArguments, console: &mut Console<'_>) ->
     for failure in &failures {
         console.message(failure);
     }
-    let missing = measured.iter().any(Option::is_none);
-    Ok(if failures.is_empty() && !missing { Exit::Done } else { Exit::Failed })
+    let runs = report.scenes.iter().zip(&measured).filter(|(_, run)| run.is_none());
+    let missing: Vec<&str> = runs.map(|(scene, _)| scene.folder.as_str()).collect();
+    if !missing.is_empty() {
+        let (names, place) = (missing.join("`, `"), arguments.runs.display());
+        console.message(format_args!("error: without a frame in {place}: `{names}`"));
+    }
+    Ok(if failures.is_empty() && missing.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
 /// Where the page goes.

@@ -108,7 +108,9 @@ fn plot(
         return Ok(None);
     }
     if alone && all.len() > 8 {
-        all.iter_mut().for_each(|series| series.name.clear());
+        for series in &mut all {
+            series.name.clear();
+        }
     }
     Ok(Some(Plot {
         title: curve.title.clone(),

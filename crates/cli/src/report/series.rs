@@ -161,18 +161,19 @@ pub(super) fn statistic(
     Ok(found.or(never.then_some(Found::Never)))
 }
 
+/// A number of one column, whose points are given.
+type Of<'a> = &'a dyn Fn(&[(f64, f64)]) -> Option<f64>;
+/// What a value may be asked.
+type Test<'a> = &'a dyn Fn(f64) -> bool;
+
 fn of_columns(columns: &[Vec<(f64, f64)>], statistic: SeriesStatistic) -> Option<f64> {
     use SeriesStatistic as S;
     let values = |points: &[(f64, f64)]| points.iter().map(|(_, v)| *v).collect::<Vec<f64>>();
-    let least = |of: &dyn Fn(&[(f64, f64)]) -> Option<f64>| {
-        columns.iter().filter_map(|points| of(points)).min_by(f64::total_cmp)
-    };
-    let greatest = |of: &dyn Fn(&[(f64, f64)]) -> Option<f64>| {
-        columns.iter().filter_map(|points| of(points)).max_by(f64::total_cmp)
-    };
+    let least = |of: Of<'_>| columns.iter().filter_map(|points| of(points)).min_by(f64::total_cmp);
+    let greatest =
+        |of: Of<'_>| columns.iter().filter_map(|points| of(points)).max_by(f64::total_cmp);
     let low = |points: &[(f64, f64)]| values(points).into_iter().min_by(f64::total_cmp);
     let high = |points: &[(f64, f64)]| values(points).into_iter().max_by(f64::total_cmp);
-    type Test<'a> = &'a dyn Fn(f64) -> bool;
     let first =
         |test: Test<'_>| least(&|points| points.iter().find(|(_, v)| test(*v)).map(|(t, _)| *t));
     let last = |test: Test<'_>| {
@@ -208,7 +209,7 @@ mod tests {
             [vec![(0.0, 1.0), (1.0, -2.0), (2.0, 3.0)], vec![(0.0, 5.0), (1.0, 5.0), (2.0, 2.0)]];
         for (statistic, wanted) in [
             (S::Last, Some(3.0)),
-            (S::Mean, Some((2.0 / 3.0 + 4.0) / 2.0)),
+            (S::Mean, Some(7.0 / 3.0)),
             (S::Min, Some(-2.0)),
             (S::Max, Some(5.0)),
             (S::Sum, Some(12.0)),
