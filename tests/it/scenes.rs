@@ -10,6 +10,9 @@ const REFUSED: [&str; 2] = ["reference/overlap-start.toml", "reference/edge-thro
 /// thick, and spheres that fall more than half a film edge in a step.
 const WARNED: [&str; 3] = ["bag/neck-4.toml", "bench/drape-256.toml", "reference/ball-wall.toml"];
 
+/// Crosses on purpose: the article's settings let pairs that are near on the mesh through, here while crushed creases spring back.
+const CROSSING: [&str; 1] = ["rest-on-contact/fold-a-alm-compat-wide.toml"];
+
 /// Read and checked only: a step of them is no test but a benchmark.
 const LARGE: [&str; 5] = [
     "bag/bag-fine-4.toml",
@@ -36,7 +39,7 @@ fn every_scene_makes_its_first_steps() {
     found.sort();
     let names: Vec<&str> = found.iter().map(|p| p.to_str().unwrap()).collect();
     assert!(names.len() >= 16, "{names:?}");
-    for listed in REFUSED.iter().chain(&LARGE).chain(&WARNED) {
+    for listed in REFUSED.iter().chain(&LARGE).chain(&WARNED).chain(&CROSSING) {
         assert!(names.contains(listed), "{listed} has gone");
     }
     for name in names {
@@ -62,6 +65,7 @@ fn every_scene_makes_its_first_steps() {
             assert!(tolerant || record.descent.is_some() || record.iterations < limit, "{name}");
         }
         assert!(play.state.x.iter().chain(&play.state.v).all(|x| x.is_finite()), "{name}");
-        assert!(play.intersections(gusset_contact::Search::Sweep).is_clean(), "{name}");
+        let clean = play.intersections(gusset_contact::Search::Sweep).is_clean();
+        assert_eq!(clean, !CROSSING.contains(&name), "{name}");
     }
 }
