@@ -91,7 +91,7 @@ impl Parts<'_> {
         toward: &[DVec3],
         reach: f64,
     ) -> Result<(), Trouble> {
-        self.detect_for(x, toward, reach, Need { way: f64::INFINITY, margin: reach })
+        self.detect_for(x, toward, reach, Need::everything(reach))
     }
 
     /// Finds pairs at `x`, for now those that are needed.
@@ -113,19 +113,24 @@ impl Parts<'_> {
 
     /// Truncates the displacements since the last detection, after those of one colour or of all have changed.
     /// Says whether others have been cut too.
-    pub(crate) fn truncate(&mut self, budget: f64, colour: Option<usize>, u: &mut [DVec3]) -> bool {
+    pub(crate) fn truncate(
+        &mut self,
+        budget: f64,
+        colour: Option<usize>,
+        u: &mut [DVec3],
+    ) -> Result<bool, Trouble> {
         let changed = colour.map_or(self.all, |colour| &self.colouring.colours[colour]);
-        self.complete(changed, u);
+        self.complete(changed, u)?;
         let begin = Instant::now();
         let relaxation = self.settings.contact.relaxation;
         let cut =
             self.truncation.truncate(self.detection, relaxation, budget, changed, u, self.cuts);
         self.seconds.step_bound += begin.elapsed().as_secs_f64();
-        cut
+        Ok(cut)
     }
 
     /// Lists all pairs where one of the vertices `changed` has gone further than those listed allow.
-    fn complete(&mut self, changed: &[u32], u: &[DVec3]) {
+    fn complete(&mut self, changed: &[u32], u: &[DVec3]) -> Result<(), Trouble> {
         let way = self.detection.way;
         let beyond = |v: &u32| u[*v as usize].length_squared() > way * way;
         if way.is_finite()
@@ -133,9 +138,10 @@ impl Parts<'_> {
             && let Some(detector) = &mut self.detector
         {
             let begin = Instant::now();
-            detector.complete(self.detection);
+            detector.complete(self.detection)?;
             self.seconds.candidates += begin.elapsed().as_secs_f64();
         }
+        Ok(())
     }
 
     /// Moves kinematic vertices as far towards their targets `y` as planes and budget allow.
@@ -145,14 +151,14 @@ impl Parts<'_> {
         x: &mut [DVec3],
         y: &[DVec3],
         budget: f64,
-    ) -> Largest {
+    ) -> Result<Largest, Trouble> {
         if self.kinematic.is_empty() {
-            return Largest::default();
+            return Ok(Largest::default());
         }
         for &v in self.kinematic {
             u[v as usize] = y[v as usize] - self.detection.reference[v as usize];
         }
-        self.complete(self.kinematic, u);
+        self.complete(self.kinematic, u)?;
         let relaxation = self.settings.contact.relaxation;
         self.truncation.truncate(self.detection, relaxation, budget, self.kinematic, u, self.cuts);
         let before = self.kinematic.iter().map(|&v| x[v as usize]).collect::<Vec<_>>();
@@ -161,7 +167,7 @@ impl Parts<'_> {
             let step = (x[v as usize] - x_before).abs().max_element();
             Largest { force: 0.0, step }
         });
-        moved.fold(Largest::default(), Largest::max)
+        Ok(moved.fold(Largest::default(), Largest::max))
     }
 
     /// Positions from the displacements since the last detection.

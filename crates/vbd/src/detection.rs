@@ -91,7 +91,7 @@ impl Detector {
         reach: f64,
         out: &mut Detection,
     ) -> Result<(), QueryError> {
-        self.detect_for(x, toward, reach, Need { way: f64::INFINITY, margin: reach }, out)
+        self.detect_for(x, toward, reach, Need::everything(reach), out)
     }
 
     /// The same, but pairs that have no part in anything for as long as no vertex goes further than the need says are left
@@ -104,27 +104,33 @@ impl Detector {
         need: Need,
         out: &mut Detection,
     ) -> Result<(), QueryError> {
-        if self.candidates.dhat() < reach || !self.candidates.covers(x, x) {
-            let steps = x.iter().zip(toward);
-            let fastest = steps.fold(0.0_f64, |most, (x, to)| most.max(x.distance_squared(*to)));
-            let slow = SERVED * fastest.sqrt() < SKIN * reach;
-            let skin = if slow { SKIN * reach } else { 0.0 };
-            self.candidates.query(&self.mesh, x, toward, skin, reach, usize::MAX)?;
-        }
         out.reference.clear();
         out.reference.extend_from_slice(x);
         out.eps = self.eps(x);
         out.full_reach = reach;
         let near = need.reach(out.eps);
         (out.reach, out.way) = if near < reach { (near, need.way) } else { (reach, f64::INFINITY) };
+        if self.candidates.dhat() < out.reach || !self.candidates.covers(x, x) {
+            let steps = x.iter().zip(toward);
+            let fastest = steps.fold(0.0_f64, |most, (x, to)| most.max(x.distance_squared(*to)));
+            let dhat = out.reach.max(need.later).min(reach);
+            let slow = SERVED * fastest.sqrt() < SKIN * dhat;
+            let skin = if slow { SKIN * dhat } else { 0.0 };
+            self.candidates.query(&self.mesh, x, toward, skin, dhat, usize::MAX)?;
+        }
         self.list(out);
         Ok(())
     }
 
     /// Lists all pairs that a detection was asked for.
-    pub(crate) fn complete(&mut self, out: &mut Detection) {
+    pub(crate) fn complete(&mut self, out: &mut Detection) -> Result<(), QueryError> {
         (out.reach, out.way) = (out.full_reach, f64::INFINITY);
+        let x = &out.reference;
+        if self.candidates.dhat() < out.reach {
+            self.candidates.query(&self.mesh, x, x, 0.0, out.reach, usize::MAX)?;
+        }
         self.list(out);
+        Ok(())
     }
 
     /// Lists the pairs within reach.
@@ -165,11 +171,18 @@ pub(crate) struct Need {
     pub(crate) way: f64,
     /// Gap at which forces begin (m); 0 where none are wanted.
     pub(crate) margin: f64,
+    /// What the next detection will need from the same candidates (m); 0 where that is unknown.
+    pub(crate) later: f64,
 }
 
 impl Need {
+    /// Everything within reach (m).
+    pub(crate) fn everything(reach: f64) -> Self {
+        Self { way: f64::INFINITY, margin: reach, later: 0.0 }
+    }
+
     /// Pairs with a larger gap neither stop a vertex within its way nor come within the margin.
-    fn reach(&self, eps: f64) -> f64 {
+    pub(crate) fn reach(&self, eps: f64) -> f64 {
         let stopped = (self.way / FREE + 2.0 * eps).max(TIGHT * eps);
         stopped.max(self.margin + 2.0 * self.way) * (1.0 + 1e-9)
     }
@@ -297,7 +310,8 @@ mod tests {
             let mut detector = Detector::new(mesh(), 2, false, 1.0);
             let [mut whole, mut short] = [Detection::default(), Detection::default()];
             detector.detect(&x, &x, REACH, &mut whole).unwrap();
-            let need = Need { way, margin: if serves_forces { LAW.margin } else { 0.0 } };
+            let need =
+                Need { way, margin: if serves_forces { LAW.margin } else { 0.0 }, later: 0.0 };
             detector.detect_for(&x, &x, REACH, need, &mut short).unwrap();
             prop_assert!(short.contacts.rows.len() < whole.contacts.rows.len());
 
@@ -320,7 +334,7 @@ mod tests {
                     prop_assert_eq!(a, b);
                 }
             }
-            detector.complete(&mut short);
+            detector.complete(&mut short).unwrap();
             prop_assert_eq!(short.contacts.rows.len(), whole.contacts.rows.len());
         }
     }

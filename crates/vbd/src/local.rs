@@ -4,8 +4,11 @@ use glam::{DVec3, dvec3};
 use gusset_energy::{StepState, Term, VertexBlock};
 use rayon::prelude::*;
 
-/// Vertices of one task; fixed, so that nothing depends on the number of threads.
-const CHUNK: usize = 64;
+/// Tasks of one thread. No vertex depends on which others its task has, so that results don't depend on their number.
+const TASKS: usize = 2;
+
+/// Vertices of one task at least.
+const LEAST: usize = 32;
 
 /// Colours with fewer vertices are not worth the threads.
 const PARALLEL: usize = 128;
@@ -106,10 +109,11 @@ impl Sweep {
         if vertices.len() < PARALLEL {
             chunk(((vertices, &mut self.blocks), &mut self.steps))
         } else {
+            let size = vertices.len().div_ceil(TASKS * rayon::current_num_threads()).max(LEAST);
             vertices
-                .par_chunks(CHUNK)
-                .zip(self.blocks.par_chunks_mut(CHUNK))
-                .zip(self.steps.par_chunks_mut(CHUNK))
+                .par_chunks(size)
+                .zip(self.blocks.par_chunks_mut(size))
+                .zip(self.steps.par_chunks_mut(size))
                 .map(chunk)
                 .reduce(Largest::default, Largest::max)
         }

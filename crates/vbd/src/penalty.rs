@@ -30,13 +30,16 @@ pub(crate) fn step(
     let toward: Vec<DVec3> =
         u.iter().zip(x_start).map(|(u, x)| *x + u.clamp_length_max(budget)).collect();
     let way = u.iter().fold(0.0_f64, |way, u| way.max(u.length()));
+    // What the sweeps need as long as their corrections are short.
+    let short = Need { way: SMALL * rule.gap, margin: law.margin, later: 0.0 };
     if schedule == Schedule::PrePostInit {
         // The first detection serves the inertial start alone, of which the length is known.
-        parts.detect_for(x_start, &toward, reach, Need { way, margin: 0.0 })?;
+        let later = if way > budget { reach } else { short.reach(0.0) };
+        parts.detect_for(x_start, &toward, reach, Need { way, margin: 0.0, later })?;
     } else {
         parts.detect(x_start, &toward, reach)?;
     }
-    parts.truncate(budget, None, &mut u);
+    parts.truncate(budget, None, &mut u)?;
     parts.put(&u, x);
     if schedule == Schedule::PrePostInit {
         let here = x.clone();
@@ -44,8 +47,7 @@ pub(crate) fn step(
             // What goes too far for its planes has long corrections coming.
             parts.detect(&here, &here, reach)?;
         } else {
-            let need = Need { way: SMALL * rule.gap, margin: law.margin };
-            parts.detect_for(&here, &here, reach, need)?;
+            parts.detect_for(&here, &here, reach, short)?;
         }
         u.fill(DVec3::ZERO);
     }
@@ -60,7 +62,7 @@ pub(crate) fn step(
             parts.detect(&here, &here, reach)?;
             u.fill(DVec3::ZERO);
         }
-        let mut largest = parts.follow_timeline(&mut u, x, y, budget);
+        let mut largest = parts.follow_timeline(&mut u, x, y, budget)?;
         for colour in 0..parts.colouring.colours.len() {
             let begin = Instant::now();
             let vertices = &parts.colouring.colours[colour];
@@ -77,7 +79,7 @@ pub(crate) fn step(
             }
             largest = largest.max(found);
             parts.seconds.assembly += begin.elapsed().as_secs_f64();
-            if parts.truncate(budget, Some(colour), &mut u) {
+            if parts.truncate(budget, Some(colour), &mut u)? {
                 parts.put(&u, x);
             } else {
                 for &v in &parts.colouring.colours[colour] {
