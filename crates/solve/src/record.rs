@@ -134,7 +134,8 @@ pub struct StepRecord {
 pub struct DescentRecord {
     /// Largest force on a vertex when its turn came, each iteration (N).
     pub residuals: Vec<f64>,
-    /// Vertices whose motion the budget of a detection cut short.
+    /// Vertices whose motion the budget cut short: at a search for pairs, or at the end of the step where motion within it is
+    /// free.
     pub clipped: usize,
     /// Vertices whose motion a separating plane cut short.
     pub truncated: usize,

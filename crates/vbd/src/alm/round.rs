@@ -98,7 +98,7 @@ impl Commit {
                     let granted = within(self.start[v], self.range, x[v]);
                     let target = within(reference[v], self.reach, granted);
                     progress.out_of_reach |= target != granted;
-                    cuts.clipped[v] |= target != x[v];
+                    cuts.clipped[v] = target != x[v];
                     target
                 }
                 Budget::PathLength => x[v],
