@@ -242,3 +242,48 @@ fn act(state: &State, law: &Law, touch: &Touch, block: &mut VertexBlock) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{DMat3, dvec3};
+
+    const LAW: Law =
+        Law { margin: 0.2, stiffness: 1e4, damping: 0.0, friction: 0.5, slip: 1e-4, dt: 0.01 };
+
+    /// What a row at a fixed gap does to a vertex of weight 0.7 that has moved; the normal is z.
+    fn moved(motion: DVec3, tangential: DVec3) -> VertexBlock {
+        let multipliers = Multipliers { normal: 400.0, tangential };
+        let state = State { normal: DVec3::Z, plane: 0.0, holds: true, multipliers, rho: 7200.0 };
+        let mut block = VertexBlock::default();
+        act(&state, &LAW, &Touch { normal: DVec3::Z, gap: 0.15, motion, weight: 0.7 }, &mut block);
+        block
+    }
+
+    /// Slope of the gradient over the vertex's own motion in the plane, by central differences; a point moves by its weight.
+    fn slope(motion: DVec3, tangential: DVec3, along: DVec3) -> DVec3 {
+        let h = 1e-8;
+        let [low, high] = [-h, h]
+            .map(|h| DVec3::from_array(moved(motion + 0.7 * h * along, tangential).gradient));
+        (high - low) / (2.0 * h)
+    }
+
+    #[test]
+    fn the_friction_block_is_the_slope_within_the_cone_and_across_the_slide() {
+        let (slip, held) = (dvec3(3e-3, -2e-3, 0.0), dvec3(20.0, 40.0, 0.0));
+        let hessian = |tangential| DMat3::from_cols_array(&moved(slip, tangential).hessian);
+        let scale = 7200.0 * 0.49;
+        for along in [DVec3::X, DVec3::Y, dvec3(0.6, -0.8, 0.0)] {
+            let off = hessian(held) * along - slope(slip, held, along);
+            assert!(off.length() < 1e-6 * scale, "{off}");
+        }
+        // Beyond the cone, the direction of the slide has the stiffness of a regularised law: more than the slope, which is 0.
+        let held = 20.0 * held;
+        let slide = (held + 7200.0 * slip).normalize();
+        let across = DVec3::Z.cross(slide);
+        let off = hessian(held) * across - slope(slip, held, across);
+        assert!(off.length() < 1e-6 * scale, "{off}");
+        assert!(slope(slip, held, slide).length() < 1e-6 * scale);
+        assert!(slide.dot(hessian(held) * slide) > 0.0);
+    }
+}
