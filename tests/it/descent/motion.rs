@@ -167,15 +167,7 @@ fn the_template_energy_works() {
 #[test]
 fn the_lock_of_one_particle() {
     let speeds = |budget: &str| -> Vec<f64> {
-        let mut play = Play::read(&format!(
-            "units = \"CGS\"\ndt = \"1/600 s\"\nduration = 1\ngravity = [0, 0, 0]\n\
-             [contact]\ndhat = 0.2\nstiffness = 1e4\n\
-             [solver]\nkind = \"vbd\"\ncontact = \"alm-dat\"\niterations = 5\ngap = 0.1\n\
-             alm = {{ budget = \"{budget}\", adaptive_reach = false, redetect = false, auto_rounds = false }}\n\
-             [[body]]\nname = \"particle\"\nshape = {{ kind = \"points\", positions = [[0, 0, 0]] }}\n\
-             vertex_mass = 0.02\nvelocity = [120, 0, 0]\n\
-             [[energy]]\nkind = \"support\"\nbody = \"particle\"\nvertices = \"all\"\nstiffness = 500\n"
-        ));
+        let mut play = Play::new(load(&format!("rest-on-contact/lock-{budget}.toml"), &[]));
         (0..200)
             .map(|_| {
                 play.step();
