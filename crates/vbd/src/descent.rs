@@ -448,12 +448,7 @@ impl Stepper for Descent {
         Some(match self.settings.contact.method {
             Method::Penalty { .. } => reaction::of_penalties(detection, &law, &at),
             Method::Alm(_) => {
-                let known = &self.memory.multipliers;
-                let find = |key| {
-                    let place = known.binary_search_by_key(&key, |(key, _)| *key).ok()?;
-                    Some((known[place].1.normal, known[place].1.tangential))
-                };
-                reaction::of_multipliers(detection, &law, find, &at)
+                reaction::of_multipliers(detection, &law, &self.memory.multipliers, &at)
             }
         })
     }

@@ -1,9 +1,23 @@
 //! What a step leaves to the next beside positions and velocities; checkpoints keep it.
 
 use glam::DVec3;
+use gusset_energy::{Row, SlabRow};
 
 /// Which pair a multiplier belongs to: kind and primitives of a row, or vertex and slab.
 pub(crate) type Key = [u32; 3];
+
+/// Kind of a slab's key, beyond those of rows.
+const SLAB: u32 = 4;
+
+/// The key of a row.
+pub(crate) fn key(row: &Row) -> Key {
+    [row.kind as u32, row.primitives[0], row.primitives[1]]
+}
+
+/// The key of a slab's row.
+pub(crate) fn slab_key(slab: &SlabRow) -> Key {
+    [SLAB, slab.vertex, slab.slab]
+}
 
 /// Multipliers of a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

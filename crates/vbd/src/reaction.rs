@@ -2,13 +2,11 @@
 
 use crate::detection::{Detection, gather};
 use crate::law::{Law, Touch};
+use crate::memory::{Key, Multipliers, Remembered, key, slab_key};
 use crate::touch::{closest, penalty, weighted};
 use glam::DVec3;
 use gusset_energy::{StepState, VertexBlock};
 use rayon::prelude::*;
-
-/// Kind of a slab's key, beyond those of rows.
-const SLAB: u32 = 4;
 
 /// Force on each vertex (N), fixed ones included, by the law of penalties at the end of the step.
 pub(crate) fn of_penalties(detection: &Detection, law: &Law, at: &StepState<'_>) -> Vec<DVec3> {
@@ -20,30 +18,31 @@ pub(crate) fn of_penalties(detection: &Detection, law: &Law, at: &StepState<'_>)
     (0..at.x.len() as u32).into_par_iter().map(force).collect()
 }
 
-/// The same by multipliers, and damping. `find` gives those that the step has ended with: normal and tangential (N), of a row
-/// by kind and primitives, of a slab by [`SLAB`], vertex and slab.
+/// The same by the multipliers that the step has ended with, and damping.
 pub(crate) fn of_multipliers(
     detection: &Detection,
     law: &Law,
-    find: impl Fn([u32; 3]) -> Option<(f64, DVec3)>,
+    known: &Remembered,
     at: &StepState<'_>,
 ) -> Vec<DVec3> {
     let mut forces = vec![DVec3::ZERO; at.x.len()];
+    let find = |key: Key| -> Option<Multipliers> {
+        known.binary_search_by_key(&key, |(key, _)| *key).ok().map(|place| known[place].1)
+    };
     let damping = |touch: &Touch| {
         let mut block = VertexBlock::default();
         law.damp(touch, &mut block);
         -DVec3::from_array(block.gradient)
     };
     for (row, _) in detection.contacts.rows.iter().zip(&detection.acts).filter(|(_, acts)| **acts) {
-        let key = [row.kind as u32, row.primitives[0], row.primitives[1]];
-        let Some((pressing, dragging)) = find(key) else { continue };
+        let Some(multipliers) = find(key(row)) else { continue };
         let Some(closest) = closest(row, &gather(row, at.x), f64::INFINITY) else { continue };
         let distance = closest.r.length();
         if distance == 0.0 {
             continue;
         }
         let normal = closest.r / distance;
-        let force = normal * pressing - dragging;
+        let force = normal * multipliers.normal - multipliers.tangential;
         let gap = distance - row.offset;
         let motion = weighted(row, &closest.weights, at.x, at.x_start);
         for (&v, weight) in row.vertices.iter().zip(closest.weights) {
@@ -54,11 +53,11 @@ pub(crate) fn of_multipliers(
         }
     }
     for slab in &detection.contacts.slabs {
-        let Some((pressing, dragging)) = find([SLAB, slab.vertex, slab.slab]) else { continue };
+        let Some(multipliers) = find(slab_key(slab)) else { continue };
         let v = slab.vertex as usize;
         let normal = slab.normal;
         let gap = normal.dot(at.x[v]) - slab.plane - slab.offset;
-        forces[v] += normal * pressing - dragging;
+        forces[v] += normal * multipliers.normal - multipliers.tangential;
         if gap < law.margin {
             let motion = at.x[v] - at.x_start[v];
             forces[v] += damping(&Touch { normal, gap, motion, weight: 1.0 });

@@ -40,6 +40,8 @@ pub(crate) struct Truncation {
     /// Bits of the fraction that each vertex may keep. Fractions are not negative, so that their bits compare alike.
     kept: Vec<AtomicU64>,
     movers: Vec<u32>,
+    /// Which vertices those are; kept only where displacements are turned.
+    moving: Vec<bool>,
     /// Displacements that have been turned along planes.
     turned: Vec<(u32, DVec3)>,
     /// Whether displacements are turned along planes before they are cut short.
@@ -77,14 +79,7 @@ impl Truncation {
             u[**v as usize].length_squared() > free * free
         };
         self.movers.extend(changed.iter().filter(far));
-        let mut some = false;
-        for _ in 0..if self.slide { SLIDES } else { 0 } {
-            if !self.fractions(detection, relaxation, u) {
-                break;
-            }
-            some = true;
-            self.turn(detection, relaxation, u);
-        }
+        let mut some = self.slide && self.slide(detection, relaxation, u);
         if self.fractions(detection, relaxation, u) {
             some = true;
             for (v, kept) in self.kept.iter_mut().enumerate() {
@@ -103,6 +98,22 @@ impl Truncation {
                 u[v] *= budget / length;
                 cuts.clipped[v] = true;
             }
+        }
+        some
+    }
+
+    /// Turns displacements along planes, until all are admitted or a few times. Says whether any was not.
+    fn slide(&mut self, detection: &Detection, relaxation: f64, u: &mut [DVec3]) -> bool {
+        self.moving.clear();
+        self.moving.resize(u.len(), false);
+        self.movers.iter().for_each(|&v| self.moving[v as usize] = true);
+        let mut some = false;
+        for _ in 0..SLIDES {
+            if !self.fractions(detection, relaxation, u) {
+                break;
+            }
+            some = true;
+            self.turn(detection, relaxation, u);
         }
         some
     }
@@ -180,7 +191,7 @@ impl Truncation {
         }
         for &(v, new) in &self.turned {
             u[v as usize] = new;
-            if !self.movers.contains(&v) {
+            if !std::mem::replace(&mut self.moving[v as usize], true) {
                 self.movers.push(v);
             }
         }

@@ -4,7 +4,7 @@ use super::row::Cushion;
 use crate::detection::{Detection, gather};
 use crate::law::{Law, Touch};
 use crate::local::add;
-use crate::memory::{Key, Multipliers, Remembered};
+use crate::memory::{Key, Multipliers, Remembered, key, slab_key};
 use crate::separator::{extremes, first_count};
 use crate::touch::{closest, weighted};
 use glam::DVec3;
@@ -13,9 +13,6 @@ use rayon::prelude::*;
 
 /// Rows of one task.
 const CHUNK: usize = 512;
-
-/// Kind of a slab's key, beyond those of rows.
-const SLAB: u32 = 4;
 
 /// What a row keeps during a step.
 #[derive(Clone, Copy, Debug)]
@@ -48,10 +45,6 @@ pub(crate) struct Support {
     pub(crate) dt: f64,
     /// Shares of normal and tangential multipliers that are kept.
     pub(crate) kept: [f64; 2],
-}
-
-pub(crate) fn key(row: &Row) -> Key {
-    [row.kind as u32, row.primitives[0], row.primitives[1]]
 }
 
 impl Rows {
@@ -104,7 +97,7 @@ impl Rows {
             normal: slab.normal,
             plane: slab.plane + slab.offset,
             holds: slab.gap > 0.0,
-            multipliers: multipliers([SLAB, slab.vertex, slab.slab], slab.normal, slab.gap),
+            multipliers: multipliers(slab_key(slab), slab.normal, slab.gap),
             rho: stiffness(inverse(slab.vertex)),
         });
         Self { states, slabs: slabs.collect() }
@@ -115,7 +108,7 @@ impl Rows {
         let rows = detection.contacts.rows.iter().zip(&self.states).zip(&detection.acts);
         let rows = rows.filter(|(_, acts)| **acts).map(|((row, state), _)| (key(row), state));
         let slabs = detection.contacts.slabs.iter().zip(&self.slabs);
-        let slabs = slabs.map(|(slab, state)| ([SLAB, slab.vertex, slab.slab], state));
+        let slabs = slabs.map(|(slab, state)| (slab_key(slab), state));
         let all = rows.chain(slabs).map(|(key, state)| (key, state.multipliers));
         // Those without force too: a pair that was there already must not be taken for a new one.
         all.collect()
